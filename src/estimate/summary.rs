@@ -1,0 +1,447 @@
+//! The summary: all estimates of an entry, the only source of numbers in its report.
+//!
+//! Values are decimal strings (shortest form that reads back to the same double), in the metric's
+//! one unit: requests per second, nanoseconds, cores, bytes. Nothing is rounded here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::code::{Caveat, GuardCode, Outcome};
+use crate::model::derived::{Comparison, DerivedRule};
+use crate::model::metric::{Metric, Unit};
+use crate::model::phase::LoadPoint;
+use crate::model::{
+    CandidateName, Centre, DerivedName, EntryName, ExperimentName, MeasurementId, PhaseName, Role,
+    ScenarioName,
+};
+use crate::record::event::Attempt;
+
+/// The version of the formulas that this build estimates with.
+pub const ANALYSIS: u32 = 1;
+
+/// A number as text: the shortest decimal that reads back to the same double.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Decimal(pub String);
+
+impl From<f64> for Decimal {
+    fn from(value: f64) -> Self {
+        let value = if value == 0.0 { 0.0 } else { value };
+        Self(serde_json::to_string(&value).unwrap_or_default())
+    }
+}
+
+impl Decimal {
+    /// The number.
+    ///
+    /// # Panics
+    /// When the text is no number: a summary that was read has been checked.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        self.0.parse().expect("a decimal of a summary is a number")
+    }
+}
+
+/// All estimates of an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of this format.
+    pub format: u32,
+    /// Version of the formulas.
+    pub analysis: u32,
+    /// Number of defaults and formats of the experiment.
+    pub protocol: u32,
+    /// The experiment.
+    pub experiment: ExperimentName,
+    /// The entry.
+    pub entry: EntryName,
+    /// First and last day of measuring, UTC, `YYYY-MM-DD`.
+    pub measured_on: (String, String),
+    /// Where the time went.
+    pub time: TimeSpent,
+    /// Whether every planned block has a kept attempt.
+    pub complete: bool,
+    /// Blocks per phase and candidate.
+    pub counts: Vec<BlockCounts>,
+    /// Every scenario, load point and candidate of every phase.
+    pub cells: Vec<Cell>,
+    /// Every estimate at one load point.
+    pub estimates: Vec<Estimate>,
+    /// Every estimate over load points.
+    pub over_points: Vec<PointsEstimate>,
+    /// Every comparison; the primary one first.
+    pub comparisons: Vec<ComparisonResult>,
+    /// Declared numbers.
+    pub derived: Vec<DerivedResult>,
+    /// The probe's readings.
+    pub probe: ProbeSummary,
+    /// Blocks and measurements that do not count.
+    pub exclusions: Vec<Exclusion>,
+    /// What weakens a conclusion, most important first.
+    pub caveats: Vec<CaveatNote>,
+    /// Every measurement in the order of time, kept or not.
+    pub timeline: Vec<TimelineRow>,
+    /// Where counters came from: role to words.
+    pub counters: BTreeMap<Role, String>,
+}
+
+/// Where the time of a run went, whole milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeSpent {
+    /// From the first line to the last of each session, added up.
+    pub wall_ms: u64,
+    /// Load windows.
+    pub load_ms: u64,
+    /// Warm-up load.
+    pub warmup_ms: u64,
+    /// Probe load, calibration included.
+    pub probe_ms: u64,
+    /// CPU time of loadlab itself inside load windows over their length, one core is 1.
+    pub own_cores: Option<Decimal>,
+}
+
+/// Blocks of a candidate in a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockCounts {
+    /// Phase.
+    pub phase: PhaseName,
+    /// Candidate.
+    pub candidate: CandidateName,
+    /// Blocks planned.
+    pub planned: u64,
+    /// Blocks with a kept attempt.
+    pub kept: u64,
+    /// Attempts excluded.
+    pub excluded: u64,
+    /// Blocks tried more than once.
+    pub tried_again: u64,
+}
+
+/// One scenario at one load point for one candidate: what its repetitions showed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Phase.
+    pub phase: PhaseName,
+    /// Scenario.
+    pub scenario: ScenarioName,
+    /// Load point.
+    pub at: LoadPoint,
+    /// Candidate.
+    pub candidate: CandidateName,
+    /// Kept repetitions.
+    pub kept: u64,
+    /// Those that enter estimates: all kept, or only those accepted.
+    pub accepted: u64,
+    /// How many repetitions had each outcome.
+    pub outcomes: BTreeMap<Outcome, u64>,
+    /// Who ran out, by repetition: candidate, service, generator, budget, nobody.
+    pub ran_out: BTreeMap<RanOut, u64>,
+    /// Median busy share of the candidate's cores, 1 is all of them.
+    pub candidate_busy: Option<Decimal>,
+    /// Median busy share of the generator's cores.
+    pub generator_busy: Option<Decimal>,
+    /// Median foreign CPU on the candidate's cores, cores.
+    pub foreign_cores: Option<Decimal>,
+    /// Largest steal on the candidate's cores, share.
+    pub steal: Option<Decimal>,
+    /// Median softirq time on the candidate's cores per request, nanoseconds.
+    pub softirq_per_request: Option<Decimal>,
+    /// Median idle CPU of the candidate before windows, cores.
+    pub idle_cores: Option<Decimal>,
+    /// Repetitions whose CPU use was not steady.
+    pub not_steady: u64,
+    /// Largest burst of requests in one millisecond.
+    pub burst: Option<u64>,
+    /// Connections.
+    pub connections: u32,
+}
+
+/// Who ran out in a measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RanOut {
+    /// Nobody.
+    Nobody,
+    /// The candidate's cores.
+    Candidate,
+    /// A service's cores.
+    Service,
+    /// The generator's cores.
+    Generator,
+    /// Another limit of the budget.
+    Budget,
+}
+
+/// The value of one repetition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// The round.
+    pub round: u32,
+    /// The attempt that counts.
+    pub attempt: u32,
+    /// The value; absent: see `because`.
+    pub value: Option<Decimal>,
+    /// The largest value it may have where only bounds are known (then `value` is the smallest).
+    pub at_most: Option<Decimal>,
+    /// Why there is no value.
+    pub because: Option<String>,
+    /// What the measurement showed.
+    pub outcome: Outcome,
+    /// Whether it enters the estimate.
+    pub accepted: bool,
+}
+
+/// How sure a printed number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// Comes from counters alone.
+    Measured,
+    /// Computed from measured numbers.
+    Calculated,
+    /// Computed from measured numbers under an assumption outside what was measured.
+    Extrapolated,
+}
+
+/// An interval and what it truly covers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: Decimal,
+    /// Upper end.
+    pub high: Decimal,
+    /// True coverage, 1 is certain.
+    pub coverage: Decimal,
+    /// How it was made, in words: `order statistics of the median`, …
+    pub kind: String,
+}
+
+/// One metric of one role in one cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Phase.
+    pub phase: PhaseName,
+    /// Scenario.
+    pub scenario: ScenarioName,
+    /// Load point.
+    pub at: LoadPoint,
+    /// Candidate.
+    pub candidate: CandidateName,
+    /// Role: whose CPU or memory; the candidate for all other metrics.
+    pub role: Role,
+    /// Metric.
+    pub metric: Metric,
+    /// Unit of every value here.
+    pub unit: Unit,
+    /// The estimator.
+    pub centre: Centre,
+    /// Repetitions that entered.
+    pub n: u64,
+    /// Every kept repetition in the order of rounds.
+    pub values: Vec<Repetition>,
+    /// The estimate; absent: see `because`, or the estimator is a range.
+    pub value: Option<Decimal>,
+    /// The largest value where only bounds are known.
+    pub at_most: Option<Decimal>,
+    /// `at least`: the generator ran out.
+    pub at_least: bool,
+    /// Why there is no estimate.
+    pub because: Option<String>,
+    /// Interval of the median, where n allows.
+    pub interval: Option<Interval>,
+    /// Smallest value.
+    pub min: Option<Decimal>,
+    /// Largest value.
+    pub max: Option<Decimal>,
+    /// Median, whatever the estimator.
+    pub median: Option<Decimal>,
+    /// Median achieved rate beside it, requests per second.
+    pub achieved: Option<Decimal>,
+    /// The same estimate with every complete attempt kept, whatever the guards say.
+    pub with_everything: Option<Decimal>,
+    /// How sure it is.
+    pub mark: Mark,
+}
+
+/// One metric over the load points of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PointsEstimate {
+    /// Phase.
+    pub phase: PhaseName,
+    /// Scenario.
+    pub scenario: ScenarioName,
+    /// Candidate.
+    pub candidate: CandidateName,
+    /// Role.
+    pub role: Role,
+    /// Metric.
+    pub metric: Metric,
+    /// Unit.
+    pub unit: Unit,
+    /// The estimator over repetitions.
+    pub repetitions: Centre,
+    /// The estimator over load points.
+    pub points: Centre,
+    /// The estimate.
+    pub value: Option<Decimal>,
+    /// `at least`: the generator ran out at the load point it comes from.
+    pub at_least: bool,
+    /// The load point it comes from, where it comes from one.
+    pub at: Option<LoadPoint>,
+    /// The load point with the largest median, with that median.
+    pub best_median: Option<(LoadPoint, Decimal)>,
+    /// The best single value and its load point.
+    pub best_single: Option<(LoadPoint, Decimal)>,
+    /// Why there is no estimate.
+    pub because: Option<String>,
+}
+
+/// A computed word on a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The ratio is below 1 at the declared coverage.
+    Lower,
+    /// The ratio is above 1 at the declared coverage.
+    Higher,
+    /// The interval holds 1.
+    NoDifferenceShown,
+    /// The interval lies within the declared equivalence.
+    EquivalentWithin,
+}
+
+/// The ratio of two candidates in one metric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ComparisonResult {
+    /// What is compared, all parts filled in.
+    pub comparison: Comparison,
+    /// Whether it is the declared primary one.
+    pub primary: bool,
+    /// Value of the numerator.
+    pub compare_value: Option<Decimal>,
+    /// Value of the denominator.
+    pub against_value: Option<Decimal>,
+    /// Achieved rates of both.
+    pub achieved: (Option<Decimal>, Option<Decimal>),
+    /// n of both.
+    pub n: (u64, u64),
+    /// The ratio.
+    pub ratio: Option<Decimal>,
+    /// Its interval.
+    pub interval: Option<Interval>,
+    /// The verdict; absent: see `because`.
+    pub verdict: Option<Verdict>,
+    /// Why there is no ratio or no verdict.
+    pub because: Option<String>,
+    /// How many comparisons the verdict is corrected for (Holm); 1: none.
+    pub corrected_for: u64,
+    /// The p-value that Holm's procedure used.
+    pub p_value: Option<Decimal>,
+}
+
+/// A declared number for each candidate, or one for all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DerivedResult {
+    /// The name.
+    pub name: DerivedName,
+    /// How the report calls it.
+    pub title: String,
+    /// The rule.
+    pub rule: DerivedRule,
+    /// The rows.
+    pub rows: Vec<DerivedRow>,
+}
+
+/// One cell of a declared number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DerivedRow {
+    /// The candidate; absent: the number is for all.
+    pub candidate: Option<CandidateName>,
+    /// The scenario, where the rule goes over several.
+    pub scenario: Option<ScenarioName>,
+    /// The value.
+    pub value: Option<Decimal>,
+    /// The same with the best single value where the ceiling enters.
+    pub with_best_single: Option<Decimal>,
+    /// Over the value of `against`.
+    pub relative: Option<Decimal>,
+    /// For a corroboration: whether the two agree.
+    pub agrees: Option<bool>,
+    /// Unit.
+    pub unit: Unit,
+    /// How sure it is.
+    pub mark: Mark,
+    /// The assumption, or why there is no value.
+    pub note: Option<String>,
+}
+
+/// The probe over the whole run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProbeSummary {
+    /// Readings, calibration included.
+    pub readings: u64,
+    /// Lowest, median, highest achieved rate, requests per second.
+    pub achieved: Option<[Decimal; 3]>,
+    /// Lowest, median, highest CPU per request, nanoseconds.
+    pub cpu_per_request: Option<[Decimal; 3]>,
+    /// Lowest, median, highest p99, nanoseconds.
+    pub p99: Option<[Decimal; 3]>,
+    /// Lowest, median, highest fixed-work time over its calibration, by CPU.
+    pub fixed_work: BTreeMap<u32, [Decimal; 3]>,
+    /// Its ceiling, where it was measured, requests per second.
+    pub ceiling: Option<Decimal>,
+    /// Smallest ratio of two CPU costs per request that such readings of one and the same nginx can
+    /// tell apart with as many repetitions as the experiment has; absent: too few readings.
+    pub resolves: Option<Decimal>,
+    /// The evidence for it, in words.
+    pub resolves_because: String,
+}
+
+/// A block or measurement that does not count.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Exclusion {
+    /// Which attempt.
+    pub attempt: Attempt,
+    /// Which measurement; absent: the whole block.
+    pub measurement: Option<MeasurementId>,
+    /// The guard, or `manual`.
+    pub code: GuardCode,
+    /// The evidence, or the person's reason.
+    pub evidence: String,
+    /// Who decided; absent: a guard.
+    pub by: Option<String>,
+    /// When a person decided, `YYYY-MM-DD`.
+    pub on: Option<String>,
+}
+
+/// A caveat, where it holds and with what value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CaveatNote {
+    /// The code.
+    pub code: Caveat,
+    /// Where and how much, in words.
+    pub detail: String,
+}
+
+/// One measurement in the order of time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimelineRow {
+    /// The try at the block.
+    pub attempt: Attempt,
+    /// Scenario and load point.
+    pub id: MeasurementId,
+    /// Since the first measurement of the run, whole milliseconds.
+    pub at_ms: u64,
+    /// Whether it is kept.
+    pub kept: bool,
+    /// What it showed.
+    pub outcome: Outcome,
+    /// Achieved rate: lowest and highest it may be, requests per second.
+    pub achieved: Option<(Decimal, Decimal)>,
+    /// CPU per request of the candidate, nanoseconds.
+    pub cpu_per_request: Option<Decimal>,
+    /// p50 and p99, nanoseconds.
+    pub p50: Option<Decimal>,
+    /// See `p50`.
+    pub p99: Option<Decimal>,
+}

@@ -1,0 +1,1 @@
+//! Guards: rules that the instrument itself must pass; pure functions over readings.

@@ -1,0 +1,1 @@
+//! From YAML with spans to the model: schema, diagnostics, semantic checks.

@@ -1,0 +1,1 @@
+//! Readings of cgroups, `/proc` and clocks.

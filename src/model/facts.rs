@@ -1,0 +1,94 @@
+//! Facts about the machine, the engines and the generator: recorded once a run, compared by `--resume`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::cores::CpuSet;
+use super::digest::Digest;
+use super::reading::Known;
+use super::role::EngineKind;
+
+/// The machine as it was observed. Written to `host.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Model name of the CPU.
+    pub cpu_model: Known<String>,
+    /// Machine architecture, as `uname -m`.
+    pub architecture: String,
+    /// Online CPUs.
+    pub online: CpuSet,
+    /// Hyper-thread siblings of each CPU, itself included.
+    pub siblings: Known<BTreeMap<u32, CpuSet>>,
+    /// Frequency governor of each CPU.
+    pub governors: Known<BTreeMap<u32, String>>,
+    /// Whether turbo is on.
+    pub turbo: Known<bool>,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// Swap, bytes.
+    pub swap_bytes: u64,
+    /// Kernel release and version.
+    pub kernel: String,
+    /// Kernel command line.
+    pub command_line: Known<String>,
+    /// Timer frequency of the kernel, Hz.
+    pub kernel_hz: Known<u64>,
+    /// Whether interrupt time is charged apart (`IRQ_TIME_ACCOUNTING`).
+    pub irq_time_accounting: Known<bool>,
+    /// CPUs that served interrupts so far, with how many.
+    pub interrupts: Known<BTreeMap<u32, u64>>,
+    /// `v1`, `v2` or `hybrid`, and the controllers that can be used.
+    pub cgroups: Known<String>,
+    /// The hypervisor, or `none`.
+    pub virtualisation: Known<String>,
+    /// Clock source.
+    pub clock_source: Known<String>,
+    /// `mains`, `battery` or unknown.
+    pub power: Known<String>,
+    /// Distribution name and version.
+    pub distribution: Known<String>,
+    /// Identity of this boot; differs after each restart. Not part of the machine's identity.
+    pub boot_id: Known<String>,
+    /// Digest of the machine's own id, so that two machines of one kind differ.
+    pub machine: Known<Digest>,
+}
+
+/// What an engine is and can enforce.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// Which engine.
+    pub kind: EngineKind,
+    /// Its version; loadlab's own for processes.
+    pub version: String,
+    /// Whether its kernel is this machine's.
+    pub local_kernel: bool,
+    /// Whether each limit is enforced, or why not.
+    pub enforces: Enforces,
+    /// Where CPU time comes from and how fine it is.
+    pub cpu_source: String,
+}
+
+/// Whether each limit is enforced, or why not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enforces {
+    /// CPUs, by a cpuset (a process can always be pinned by its affinity).
+    pub cpus: Known<bool>,
+    /// Memory.
+    pub memory: Known<bool>,
+    /// Processes and threads.
+    pub processes: Known<bool>,
+}
+
+/// What a load generator is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GeneratorFacts {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Digest of its program.
+    pub digest: Digest,
+    /// Whether it waits at a gate and marks its start.
+    pub marks_start: bool,
+}

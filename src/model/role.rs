@@ -1,0 +1,71 @@
+//! Roles: who a process works for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::name::{NotAName, ServiceName};
+
+/// Who a process works for. Text form: `candidate`, `load`, `probe`, or the name of a service.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Role {
+    /// The system under comparison whose turn it is.
+    Candidate,
+    /// What candidates talk to and nobody compares.
+    Service(ServiceName),
+    /// The load generator.
+    Load,
+    /// The reference nginx.
+    Probe,
+}
+
+/// The words that no service may take as its name.
+pub const RESERVED_ROLES: [&str; 3] = ["candidate", "load", "probe"];
+
+impl FromStr for Role {
+    type Err = NotAName;
+    fn from_str(text: &str) -> Result<Self, NotAName> {
+        match text {
+            "candidate" => Ok(Self::Candidate),
+            "load" => Ok(Self::Load),
+            "probe" => Ok(Self::Probe),
+            service => service.parse().map(Self::Service),
+        }
+    }
+}
+
+impl TryFrom<String> for Role {
+    type Error = NotAName;
+    fn try_from(text: String) -> Result<Self, NotAName> {
+        text.parse()
+    }
+}
+
+impl From<Role> for String {
+    fn from(role: Role) -> String {
+        role.to_string()
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Candidate => f.write_str("candidate"),
+            Self::Service(name) => name.fmt(f),
+            Self::Load => f.write_str("load"),
+            Self::Probe => f.write_str("probe"),
+        }
+    }
+}
+
+/// What starts the members of a role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineKind {
+    /// Local processes in cgroups of their own where permitted.
+    Process,
+    /// Containers of a Docker engine.
+    Docker,
+}

@@ -1,0 +1,1 @@
+//! The reference nginx: its configuration, and the verdict on its readings.

@@ -1,0 +1,1 @@
+//! The report: a view of the summary, templates, charts.

@@ -1,0 +1,1 @@
+//! The run loop: blocks, measurements, readiness, cancellation. Computes no statistic.
