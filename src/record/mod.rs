@@ -1,5 +1,11 @@
 //! Records: immutable lines written while measuring, each with the hash of the line before it.
+//!
+//! Nothing rewrites a record. What a run has done is a fold over its lines, so resuming is a replay.
 
 pub mod event;
+pub mod fold;
+pub mod ledger;
 
-pub use event::{Event, Line};
+pub use event::{Attempt, Event, Line};
+pub use fold::{AttemptRecords, Records};
+pub use ledger::LedgerLine;

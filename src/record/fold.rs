@@ -1,0 +1,121 @@
+//! What the lines of a run add up to.
+
+use std::collections::BTreeMap;
+
+use super::event::{
+    Attempt, BlockFinished, BlockStarted, Calibrated, ContractChecked, Event, Line, Measured,
+    Opened, Probed, Rehearsed, Session, Step, WarmedUp,
+};
+
+/// Every line of a run, in order. The chain has been checked by whoever made this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Records {
+    lines: Vec<Line>,
+}
+
+/// Everything recorded of one try at a block, in order of time.
+#[derive(Debug, Clone, Default)]
+pub struct AttemptRecords<'a> {
+    /// Its beginning.
+    pub started: Option<&'a BlockStarted>,
+    /// Probe readings, before and after.
+    pub probes: Vec<&'a Probed>,
+    /// Steps.
+    pub steps: Vec<&'a Step>,
+    /// Contract checks.
+    pub contract: Option<&'a ContractChecked>,
+    /// Warm-ups.
+    pub warmups: Vec<&'a WarmedUp>,
+    /// Load windows.
+    pub measured: Vec<&'a Measured>,
+    /// Its end; absent: it was cut off.
+    pub finished: Option<&'a BlockFinished>,
+}
+
+impl Records {
+    /// Takes lines whose order and chain were checked.
+    #[must_use]
+    pub const fn new(lines: Vec<Line>) -> Self {
+        Self { lines }
+    }
+
+    /// Every line.
+    #[must_use]
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// Every event.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.lines.iter().map(|line| &line.event)
+    }
+
+    /// The first line's content; absent: the file is empty or begins with something else.
+    #[must_use]
+    pub fn opened(&self) -> Option<&Opened> {
+        self.events().find_map(|event| match event {
+            Event::Opened(opened) => Some(opened.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// Every session in order.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<&Session> {
+        let session = |event| match event {
+            &Event::Session(ref session) => Some(session.as_ref()),
+            _ => None,
+        };
+        self.events().filter_map(session).collect()
+    }
+
+    /// The calibration of each session.
+    #[must_use]
+    pub fn calibrations(&self) -> Vec<&Calibrated> {
+        let calibrated = |event| match event {
+            &Event::Calibrated(ref calibrated) => Some(calibrated.as_ref()),
+            _ => None,
+        };
+        self.events().filter_map(calibrated).collect()
+    }
+
+    /// The rehearsals of candidates, the latest of each last.
+    #[must_use]
+    pub fn rehearsals(&self) -> Vec<&Rehearsed> {
+        let rehearsed = |event| match event {
+            &Event::Rehearsed(ref rehearsed) => Some(rehearsed),
+            _ => None,
+        };
+        self.events().filter_map(rehearsed).collect()
+    }
+
+    /// Every try at every block, with everything recorded of it.
+    #[must_use]
+    pub fn attempts(&self) -> BTreeMap<&Attempt, AttemptRecords<'_>> {
+        let mut attempts: BTreeMap<&Attempt, AttemptRecords<'_>> = BTreeMap::new();
+        for event in self.events() {
+            match event {
+                Event::BlockStarted(it) => {
+                    attempts.entry(&it.attempt).or_default().started = Some(it)
+                }
+                Event::Probed(it) => attempts.entry(&it.attempt).or_default().probes.push(it),
+                Event::Step(it) => attempts.entry(&it.attempt).or_default().steps.push(it),
+                Event::ContractChecked(it) => {
+                    attempts.entry(&it.attempt).or_default().contract = Some(it);
+                }
+                Event::WarmedUp(it) => attempts.entry(&it.attempt).or_default().warmups.push(it),
+                Event::Measured(it) => attempts.entry(&it.attempt).or_default().measured.push(it),
+                Event::BlockFinished(it) => {
+                    attempts.entry(&it.attempt).or_default().finished = Some(it);
+                }
+                Event::Opened(_)
+                | Event::Session(_)
+                | Event::Calibrated(_)
+                | Event::Rehearsed(_)
+                | Event::Closed { .. }
+                | Event::Sealed { .. } => {}
+            }
+        }
+        attempts
+    }
+}
