@@ -54,6 +54,20 @@ pub struct HostFacts {
     pub machine: Known<Digest>,
 }
 
+impl HostFacts {
+    /// The machine's identity: the same after a restart, another one after an upgrade of its kernel.
+    /// The boot and what counts up are left out.
+    #[must_use]
+    pub fn identity(&self) -> Digest {
+        let left_out = || "not part of the identity".to_owned();
+        Digest::of_value(&Self {
+            boot_id: Known::Absent(left_out()),
+            interrupts: Known::Absent(left_out()),
+            ..self.clone()
+        })
+    }
+}
+
 /// What an engine is and can enforce.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineFacts {

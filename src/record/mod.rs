@@ -4,8 +4,10 @@
 
 pub mod event;
 pub mod fold;
+pub mod journal;
 pub mod ledger;
 
 pub use event::{Attempt, Event, Line};
 pub use fold::{AttemptRecords, Records};
+pub use journal::{Journal, JournalError};
 pub use ledger::LedgerLine;
