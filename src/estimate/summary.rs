@@ -17,8 +17,7 @@ use crate::model::{
 };
 use crate::record::event::Attempt;
 
-/// The version of the formulas that this build estimates with.
-pub const ANALYSIS: u32 = 1;
+pub use crate::model::experiment::ANALYSIS;
 
 /// A number as text: the shortest decimal that reads back to the same double.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

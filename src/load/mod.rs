@@ -1,6 +1,7 @@
 //! Load generators: they describe a member and read what it printed; they never spawn.
 
 use crate::engine::{MemberEvent, MemberSpec};
+pub use crate::model::facts::GENERATOR;
 use crate::model::facts::GeneratorFacts;
 use crate::model::{Account, CpuSet, Shot};
 

@@ -24,6 +24,9 @@ use super::unit::Share;
 /// The number of the defaults and formats that this build has. It changes when a default changes.
 pub const PROTOCOL: u32 = 0;
 
+/// The version of the formulas that this build estimates with.
+pub const ANALYSIS: u32 = 1;
+
 /// A question and everything that answers it, with every default filled in.
 ///
 /// Serialised as `expanded.json`: the rules that an entry is estimated by, for ever.

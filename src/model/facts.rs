@@ -9,6 +9,9 @@ use super::digest::Digest;
 use super::reading::Known;
 use super::role::EngineKind;
 
+/// Name and version of the load generator that this build brings.
+pub const GENERATOR: &str = "oha 1.16.0";
+
 /// The machine as it was observed. Written to `host.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFacts {
