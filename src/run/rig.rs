@@ -1,0 +1,80 @@
+//! The rig: everything a run needs from outside, each behind a seam.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::load::LoadGenerator;
+use crate::model::facts::HostFacts;
+use crate::model::reading::{FixedWork, HostReading, Known};
+use crate::model::{CpuSet, EngineKind, EntryName};
+use crate::record::event::SetAside;
+
+/// Reads the machine's counters.
+pub trait HostReader: Send + Sync {
+    /// Everything at this moment; cheap enough for the edge of a window.
+    ///
+    /// # Errors
+    /// When the kernel's files cannot be read.
+    fn read(&self) -> std::io::Result<HostReading>;
+}
+
+/// The monotonic clock. Waiting goes through tokio's time, so that tests can pause it.
+pub trait Clock: Send + Sync {
+    /// `CLOCK_MONOTONIC`, nanoseconds.
+    fn monotonic_ns(&self) -> u64;
+}
+
+/// Does a fixed piece of work on each of the CPUs and takes the time.
+pub trait FixedWorker: Send + Sync {
+    /// Blocks for some ten milliseconds a CPU.
+    fn work(&self, cpus: &CpuSet) -> Known<FixedWork>;
+}
+
+/// Programs that loadlab starts itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Programs {
+    /// The reference nginx.
+    pub nginx: PathBuf,
+    /// loadlab's own test server.
+    pub stub: PathBuf,
+}
+
+/// Everything a run needs from outside.
+pub struct Rig {
+    /// The engines that roles may name.
+    pub engines: BTreeMap<EngineKind, Arc<dyn Engine>>,
+    /// The load generator.
+    pub generator: Arc<dyn LoadGenerator>,
+    /// The machine's counters.
+    pub host: Arc<dyn HostReader>,
+    /// The machine as it was observed when the session began.
+    pub machine: HostFacts,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// The fixed-work loop.
+    pub fixed_work: Arc<dyn FixedWorker>,
+    /// Programs that loadlab starts itself.
+    pub programs: Programs,
+    /// The experiment's folder: what files are read from.
+    pub folder: PathBuf,
+    /// The draft: what groups are tagged with.
+    pub entry: EntryName,
+    /// A torn last line that was set aside before this session.
+    pub set_aside: Option<SetAside>,
+    /// Whether loadlab moves itself to the load role's CPUs while it runs.
+    pub pin_itself: bool,
+}
+
+/// The kernel's own monotonic clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KernelClock;
+
+impl Clock for KernelClock {
+    fn monotonic_ns(&self) -> u64 {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let part = |number: i64| u64::try_from(number).unwrap_or(0);
+        part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
+    }
+}
