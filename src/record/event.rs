@@ -83,6 +83,28 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The try at a block that it belongs to; absent: to none.
+    #[must_use]
+    pub fn attempt(&self) -> Option<&Attempt> {
+        match self {
+            Self::BlockStarted(it) => Some(&it.attempt),
+            Self::Probed(it) => Some(&it.attempt),
+            Self::Step(it) => Some(&it.attempt),
+            Self::ContractChecked(it) => Some(&it.attempt),
+            Self::WarmedUp(it) => Some(&it.attempt),
+            Self::Measured(it) => Some(&it.attempt),
+            Self::BlockFinished(it) => Some(&it.attempt),
+            Self::Opened(_)
+            | Self::Session(_)
+            | Self::Calibrated(_)
+            | Self::Rehearsed(_)
+            | Self::Closed { .. }
+            | Self::Sealed { .. } => None,
+        }
+    }
+}
+
 /// The draft was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {

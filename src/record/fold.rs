@@ -32,6 +32,27 @@ pub struct AttemptRecords<'a> {
     pub finished: Option<&'a BlockFinished>,
 }
 
+impl<'a> AttemptRecords<'a> {
+    /// Adds an event of this try; those that belong to no try are left out.
+    pub fn add(&mut self, event: &'a Event) {
+        match event {
+            Event::BlockStarted(it) => self.started = Some(it),
+            Event::Probed(it) => self.probes.push(it),
+            Event::Step(it) => self.steps.push(it),
+            Event::ContractChecked(it) => self.contract = Some(it),
+            Event::WarmedUp(it) => self.warmups.push(it),
+            Event::Measured(it) => self.measured.push(it),
+            Event::BlockFinished(it) => self.finished = Some(it),
+            Event::Opened(_)
+            | Event::Session(_)
+            | Event::Calibrated(_)
+            | Event::Rehearsed(_)
+            | Event::Closed { .. }
+            | Event::Sealed { .. } => {}
+        }
+    }
+}
+
 impl Records {
     /// Takes lines whose order and chain were checked.
     #[must_use]
@@ -94,26 +115,8 @@ impl Records {
     pub fn attempts(&self) -> BTreeMap<&Attempt, AttemptRecords<'_>> {
         let mut attempts: BTreeMap<&Attempt, AttemptRecords<'_>> = BTreeMap::new();
         for event in self.events() {
-            match event {
-                Event::BlockStarted(it) => {
-                    attempts.entry(&it.attempt).or_default().started = Some(it)
-                }
-                Event::Probed(it) => attempts.entry(&it.attempt).or_default().probes.push(it),
-                Event::Step(it) => attempts.entry(&it.attempt).or_default().steps.push(it),
-                Event::ContractChecked(it) => {
-                    attempts.entry(&it.attempt).or_default().contract = Some(it);
-                }
-                Event::WarmedUp(it) => attempts.entry(&it.attempt).or_default().warmups.push(it),
-                Event::Measured(it) => attempts.entry(&it.attempt).or_default().measured.push(it),
-                Event::BlockFinished(it) => {
-                    attempts.entry(&it.attempt).or_default().finished = Some(it);
-                }
-                Event::Opened(_)
-                | Event::Session(_)
-                | Event::Calibrated(_)
-                | Event::Rehearsed(_)
-                | Event::Closed { .. }
-                | Event::Sealed { .. } => {}
+            if let Some(attempt) = event.attempt() {
+                attempts.entry(attempt).or_default().add(event);
             }
         }
         attempts
