@@ -103,6 +103,44 @@ impl Event {
             | Self::Sealed { .. } => None,
         }
     }
+
+    /// The word of every kind of event, as it stands in a line.
+    pub const KINDS: [&'static str; 13] = [
+        "opened",
+        "session",
+        "calibrated",
+        "rehearsed",
+        "block_started",
+        "probed",
+        "step",
+        "contract_checked",
+        "warmed_up",
+        "measured",
+        "block_finished",
+        "closed",
+        "sealed",
+    ];
+
+    /// The word of its kind, as it stands in a line.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        let index = match self {
+            Self::Opened(_) => 0,
+            Self::Session(_) => 1,
+            Self::Calibrated(_) => 2,
+            Self::Rehearsed(_) => 3,
+            Self::BlockStarted(_) => 4,
+            Self::Probed(_) => 5,
+            Self::Step(_) => 6,
+            Self::ContractChecked(_) => 7,
+            Self::WarmedUp(_) => 8,
+            Self::Measured(_) => 9,
+            Self::BlockFinished(_) => 10,
+            Self::Closed { .. } => 11,
+            Self::Sealed { .. } => 12,
+        };
+        Self::KINDS[index]
+    }
 }
 
 /// The draft was made.

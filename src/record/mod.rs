@@ -2,12 +2,27 @@
 //!
 //! Nothing rewrites a record. What a run has done is a fold over its lines, so resuming is a replay.
 
+pub mod draft;
+mod durable;
 pub mod event;
 pub mod fold;
 pub mod journal;
+pub mod layout;
 pub mod ledger;
+pub mod progress;
+pub mod reader;
+pub mod resume;
+#[doc(hidden)]
+pub mod sample;
+pub mod writer;
 
+pub use draft::{Draft, DraftError, EngineFile, Inputs, Origin};
+pub use durable::DiskError;
 pub use event::{Attempt, Event, Line};
 pub use fold::{AttemptRecords, Records};
 pub use journal::{Journal, JournalError};
-pub use ledger::LedgerLine;
+pub use ledger::{LedgerError, LedgerLine};
+pub use progress::{Ending, IllegalSequence, Next, Progress};
+pub use reader::{ReadError, ReadRecords, TornTail, read};
+pub use resume::{Difference, check};
+pub use writer::{Clock, MemoryJournal, WriteError, Writer};

@@ -51,7 +51,8 @@ pub(super) fn render(summary: &Summary, context: &Context<'_>) -> String {
 /// Whether an id is an ORCID iD in the form that the format asks for.
 fn is_orcid(id: &str) -> bool {
     let digits = id.strip_prefix("https://orcid.org/").unwrap_or_default();
-    let group = |group: &str| group.len() == 4 && group.bytes().all(|it| it.is_ascii_digit() || it == b'X');
+    let group =
+        |group: &str| group.len() == 4 && group.bytes().all(|it| it.is_ascii_digit() || it == b'X');
     digits.split('-').count() == 4 && digits.split('-').all(group)
 }
 

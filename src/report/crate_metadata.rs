@@ -13,9 +13,15 @@ pub(super) fn render<'a>(
     rendered: impl Iterator<Item = &'a String>,
 ) -> String {
     let page = &context.experiment.page;
-    let authors: Vec<Value> = (0..page.authors.len()).map(|index| json!({"@id": author_id(context, index)})).collect();
+    let authors: Vec<Value> = (0..page.authors.len())
+        .map(|index| json!({"@id": author_id(context, index)}))
+        .collect();
     let rendered: Vec<&String> = rendered.collect();
-    let mut files: Vec<Value> = context.files.iter().map(|file| reference(&file.path)).collect();
+    let mut files: Vec<Value> = context
+        .files
+        .iter()
+        .map(|file| reference(&file.path))
+        .collect();
     files.extend(rendered.iter().map(|path| reference(path)));
     let mut root = json!({
         "@id": "./",
@@ -33,20 +39,32 @@ pub(super) fn render<'a>(
         root["license"] = json!({"@id": licence_id(licence)});
     }
     if !page.technologies.is_empty() {
-        root["keywords"] = page.technologies.iter().map(|it| plain(it)).collect::<Vec<_>>().join(", ").into();
+        root["keywords"] = page
+            .technologies
+            .iter()
+            .map(|it| plain(it))
+            .collect::<Vec<_>>()
+            .join(", ")
+            .into();
     }
     let mut graph = vec![descriptor(), root];
     graph.extend(page.authors.iter().enumerate().map(|(index, author)| {
         json!({"@id": author_id(context, index), "@type": "Person", "name": plain(&author.name)})
     }));
     if let Some(licence) = &page.licence {
-        graph.push(json!({"@id": licence_id(licence), "@type": "CreativeWork", "name": plain(licence)}));
+        graph.push(
+            json!({"@id": licence_id(licence), "@type": "CreativeWork", "name": plain(licence)}),
+        );
     }
     graph.extend(actions(context));
     graph.extend(context.files.iter().map(|file| {
         json!({"@id": path_id(&file.path), "@type": "File", "contentSize": file.bytes.to_string(), "sha256": file.digest.hex()})
     }));
-    graph.extend(rendered.iter().map(|path| json!({"@id": path_id(path), "@type": "File"})));
+    graph.extend(
+        rendered
+            .iter()
+            .map(|path| json!({"@id": path_id(path), "@type": "File"})),
+    );
     let metadata = json!({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph});
     let mut text = serde_json::to_string_pretty(&metadata).unwrap_or_default();
     text.push('\n');
@@ -100,7 +118,12 @@ fn path_id(path: &str) -> String {
 }
 
 fn author_id(context: &Context<'_>, index: usize) -> String {
-    let id = context.experiment.page.authors.get(index).and_then(|author| author.id.as_deref());
+    let id = context
+        .experiment
+        .page
+        .authors
+        .get(index)
+        .and_then(|author| author.id.as_deref());
     match id {
         Some(id) if id.starts_with("https://") => plain(id),
         _ => format!("#author-{}", index + 1),

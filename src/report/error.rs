@@ -52,7 +52,9 @@ impl RenderError {
 fn chain(error: &minijinja::Error) -> String {
     let own = |error: &minijinja::Error| {
         let kind = error.kind().to_string();
-        error.detail().map_or(kind.clone(), |detail| format!("{kind}: {detail}"))
+        error
+            .detail()
+            .map_or(kind.clone(), |detail| format!("{kind}: {detail}"))
     };
     let mut message = own(error);
     let mut cause = std::error::Error::source(error);

@@ -98,9 +98,8 @@ pub fn markdown(text: &str) -> String {
 fn is_markup(before: Option<char>, character: char, after: Option<char>) -> bool {
     let word = |side: Option<char>| side.is_some_and(char::is_alphanumeric);
     match character {
-        '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' | '@' | '{' | '}' | '^' => {
-            true
-        }
+        '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '$' | '&' | '@' | '{' | '}'
+        | '^' => true,
         // Inside a word an underscore is only itself.
         '_' => !(word(before) && word(after)),
         // `https://`, `www.` and `:emoji:`; a colon before a space is only itself.
@@ -171,23 +170,37 @@ pub(crate) mod tests {
     fn nothing_invisible_is_left() {
         for text in NASTY {
             let shown = plain(text);
-            let left = shown.chars().find(|it| it.is_control() || is_treacherous(*it));
+            let left = shown
+                .chars()
+                .find(|it| it.is_control() || is_treacherous(*it));
             assert_eq!(left, None, "{shown:?}");
         }
-        assert_eq!(plain("\u{1b}[31m a\n\n b\u{202e}"), "\\u{1b}[31m a b\\u{202e}");
+        assert_eq!(
+            plain("\u{1b}[31m a\n\n b\u{202e}"),
+            "\\u{1b}[31m a b\\u{202e}"
+        );
     }
 
     #[test]
     fn a_text_is_only_text_in_markdown() {
-        let bare = ["- a", "+ a", "1. a", "2) a", "#", "a_b", "=", "---", "    code", "_a_", "***"];
+        let bare = [
+            "- a", "+ a", "1. a", "2) a", "#", "a_b", "=", "---", "    code", "_a_", "***",
+        ];
         for text in NASTY.into_iter().chain(bare) {
-            assert_eq!(live_markup(&markdown(text)), Vec::<String>::new(), "{text:?}");
+            assert_eq!(
+                live_markup(&markdown(text)),
+                Vec::<String>::new(),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn a_text_is_the_same_text_after_markdown() {
-        for text in NASTY.into_iter().chain(["64.2 µs", "1. a", "a_b", "50,000/s", "PHP 8.5"]) {
+        for text in NASTY
+            .into_iter()
+            .chain(["64.2 µs", "1. a", "a_b", "50,000/s", "PHP 8.5"])
+        {
             let mut page = String::new();
             pulldown_cmark::html::push_html(
                 &mut page,
@@ -202,7 +215,13 @@ pub(crate) mod tests {
 
     #[test]
     fn plain_numbers_stay_readable() {
-        for text in ["64.2 µs", "50,000/s", "PHP 8.5", "a-b", "[2.1, 2.3]".trim_matches(['[', ']'])] {
+        for text in [
+            "64.2 µs",
+            "50,000/s",
+            "PHP 8.5",
+            "a-b",
+            "[2.1, 2.3]".trim_matches(['[', ']']),
+        ] {
             assert_eq!(markdown(text), text);
         }
     }

@@ -24,16 +24,40 @@ pub struct Scale {
 }
 
 const NANOSECONDS: [Scale; 4] = [
-    Scale { factor: 1.0, word: "ns" },
-    Scale { factor: 1e3, word: "µs" },
-    Scale { factor: 1e6, word: "ms" },
-    Scale { factor: 1e9, word: "s" },
+    Scale {
+        factor: 1.0,
+        word: "ns",
+    },
+    Scale {
+        factor: 1e3,
+        word: "µs",
+    },
+    Scale {
+        factor: 1e6,
+        word: "ms",
+    },
+    Scale {
+        factor: 1e9,
+        word: "s",
+    },
 ];
 const BYTES: [Scale; 4] = [
-    Scale { factor: 1.0, word: "B" },
-    Scale { factor: 1024.0, word: "KiB" },
-    Scale { factor: 1_048_576.0, word: "MiB" },
-    Scale { factor: 1_073_741_824.0, word: "GiB" },
+    Scale {
+        factor: 1.0,
+        word: "B",
+    },
+    Scale {
+        factor: 1024.0,
+        word: "KiB",
+    },
+    Scale {
+        factor: 1_048_576.0,
+        word: "MiB",
+    },
+    Scale {
+        factor: 1_073_741_824.0,
+        word: "GiB",
+    },
 ];
 
 impl Scale {
@@ -50,9 +74,18 @@ impl Scale {
             // Answers of tens of thousands of bytes are compared byte by byte.
             Unit::Bytes if largest < 100_000.0 => BYTES[0],
             Unit::Bytes => fit(BYTES, 1.0),
-            Unit::PerSecond => Self { factor: 1.0, word: "/s" },
-            Unit::Cores => Self { factor: 1.0, word: "cores" },
-            Unit::One => Self { factor: 1.0, word: "" },
+            Unit::PerSecond => Self {
+                factor: 1.0,
+                word: "/s",
+            },
+            Unit::Cores => Self {
+                factor: 1.0,
+                word: "cores",
+            },
+            Unit::One => Self {
+                factor: 1.0,
+                word: "",
+            },
         }
     }
 
@@ -84,7 +117,11 @@ impl Digits {
     #[must_use]
     pub fn between(low: f64, high: f64) -> Self {
         let half = (high - low) / 2.0;
-        if half > 0.0 { Self::HalfWidth(half) } else { Self::Exact }
+        if half > 0.0 {
+            Self::HalfWidth(half)
+        } else {
+            Self::Exact
+        }
     }
 }
 
@@ -114,7 +151,9 @@ fn decimals(value: f64, digits: Digits) -> i32 {
 /// no number.
 #[must_use]
 pub fn number(value: f64, digits: Digits) -> Option<String> {
-    let text = value.is_finite().then(|| fixed(value, decimals(value, digits)))?;
+    let text = value
+        .is_finite()
+        .then(|| fixed(value, decimals(value, digits)))?;
     Some(match digits {
         Digits::Exact if text.contains('.') => {
             text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -137,8 +176,12 @@ fn fixed(value: f64, decimals: i32) -> String {
         Some(rest) => ("", rest),
         None => ("", text.as_str()),
     };
-    let (whole, fraction) = text.split_once('.').map_or((text, None), |(a, b)| (a, Some(b)));
-    let fraction = fraction.map(|digits| format!(".{digits}")).unwrap_or_default();
+    let (whole, fraction) = text
+        .split_once('.')
+        .map_or((text, None), |(a, b)| (a, Some(b)));
+    let fraction = fraction
+        .map(|digits| format!(".{digits}"))
+        .unwrap_or_default();
     format!("{sign}{}{fraction}", grouped(whole))
 }
 
@@ -233,9 +276,15 @@ mod tests {
             let shown = quantity(value, Digits::HalfWidth(half), scale).unwrap();
             assert_eq!(shown, expected, "{value} ± {half}");
         }
-        assert_eq!(number(83_526.0, Digits::HalfWidth(400.0)).unwrap(), "83,530");
+        assert_eq!(
+            number(83_526.0, Digits::HalfWidth(400.0)).unwrap(),
+            "83,530"
+        );
         assert_eq!(number(83_526.0, Digits::Significant(3)).unwrap(), "83,500");
-        assert_eq!(number(20_078.0, Digits::between(20_078.0, 20_078.0)).unwrap(), "20,078");
+        assert_eq!(
+            number(20_078.0, Digits::between(20_078.0, 20_078.0)).unwrap(),
+            "20,078"
+        );
     }
 
     #[test]
@@ -250,7 +299,9 @@ mod tests {
 
     #[test]
     fn units_are_chosen_for_the_largest() {
-        let shown = |unit, value| quantity(value, Digits::Significant(3), Scale::of(unit, [value])).unwrap();
+        let shown = |unit, value| {
+            quantity(value, Digits::Significant(3), Scale::of(unit, [value])).unwrap()
+        };
         assert_eq!(shown(Unit::Bytes, 20_078.0), "20,100\u{a0}B");
         assert_eq!(shown(Unit::Bytes, 28_311_552.0), "27.0\u{a0}MiB");
         assert_eq!(shown(Unit::PerSecond, 50_000.0), "50,000/s");
@@ -261,7 +312,10 @@ mod tests {
     #[test]
     fn shares_and_spans() {
         let share = |value: f64| percent(&Decimal::from(value));
-        assert_eq!((share(0.734), share(0.0), share(0.001_23)), ("73%".into(), "0%".into(), "0.12%".into()));
+        assert_eq!(
+            (share(0.734), share(0.0), share(0.001_23)),
+            ("73%".into(), "0%".into(), "0.12%".into())
+        );
         assert_eq!(coverage(&Decimal::from(0.968_75)), "96.87%");
         assert_eq!(coverage(&Decimal::from(0.95)), "95%");
         assert_eq!(span(200_000), "3\u{a0}min 20\u{a0}s");

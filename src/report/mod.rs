@@ -70,14 +70,25 @@ pub fn render(
     let mut numbers = serde_json::to_vec_pretty(summary).unwrap_or_default();
     numbers.push(b'\n');
     files.insert("summary.json".to_owned(), numbers);
-    files.insert("CITATION.cff".to_owned(), citation::render(summary, context).into_bytes());
+    files.insert(
+        "CITATION.cff".to_owned(),
+        citation::render(summary, context).into_bytes(),
+    );
     for (output, template, path) in [
-        (escape::Output::Markdown, templates::MARKDOWN, "report/entry.md"),
+        (
+            escape::Output::Markdown,
+            templates::MARKDOWN,
+            "report/entry.md",
+        ),
         (escape::Output::Html, templates::HTML, "report/entry.html"),
     ] {
         let engine = templates.engine(output)?;
-        let view = minijinja::Value::from_pairs([("title", context.experiment.page.title.as_str())]);
-        files.insert(path.to_owned(), templates::fill(&engine, template, view)?.into_bytes());
+        let view =
+            minijinja::Value::from_pairs([("title", context.experiment.page.title.as_str())]);
+        files.insert(
+            path.to_owned(),
+            templates::fill(&engine, template, view)?.into_bytes(),
+        );
     }
     let metadata = crate_metadata::render(summary, context, files.keys());
     files.insert("ro-crate-metadata.json".to_owned(), metadata.into_bytes());

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use minijinja::syntax::SyntaxConfig;
 use minijinja::machinery::{Span, Token, tokenize};
+use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
 
 use super::error::RenderError;
@@ -39,7 +39,9 @@ pub fn builtin() -> BTreeMap<String, &'static str> {
         (CHART, include_str!("../../templates/chart.svg.j2")),
         ("chart.css", include_str!("../../templates/chart.css")),
     ];
-    all.into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
+    all.into_iter()
+        .map(|(name, text)| (name.to_owned(), text))
+        .collect()
 }
 
 /// The templates of one report: those built in, each replaced by the experiment's own of that name.
@@ -59,9 +61,13 @@ impl Templates {
     /// is not built in can be included by the others.
     #[must_use]
     pub fn with(own: &BTreeMap<String, String>) -> Self {
-        let built_in = builtin().into_iter().map(|(name, text)| (name, text.to_owned()));
+        let built_in = builtin()
+            .into_iter()
+            .map(|(name, text)| (name, text.to_owned()));
         let own = own.iter().map(|(name, text)| (name.clone(), text.clone()));
-        Self { texts: built_in.chain(own).collect() }
+        Self {
+            texts: built_in.chain(own).collect(),
+        }
     }
 
     /// Every template that this report is made with, by name.
@@ -75,7 +81,9 @@ impl Templates {
         let mut engine = engine(output);
         for (name, text) in &self.texts {
             refuse_arithmetic(name, text)?;
-            engine.add_template(name, text).map_err(|error| RenderError::template(&error))?;
+            engine
+                .add_template(name, text)
+                .map_err(|error| RenderError::template(&error))?;
         }
         Ok(engine)
     }
@@ -105,12 +113,21 @@ pub(super) fn engine<'a>(output: Output) -> Environment<'a> {
 /// Jinja's own marks; a line that holds only a block leaves no line behind.
 fn syntax() -> SyntaxConfig {
     let mut syntax = SyntaxConfig::builder();
-    syntax.keep_trailing_newline(true).trim_blocks(true).lstrip_blocks(true);
-    syntax.build().expect("Jinja's own marks are a valid syntax")
+    syntax
+        .keep_trailing_newline(true)
+        .trim_blocks(true)
+        .lstrip_blocks(true);
+    syntax
+        .build()
+        .expect("Jinja's own marks are a valid syntax")
 }
 
 fn not_a_text(value: &Value) -> Error {
-    let found = if value.is_undefined() { "a name that is not there".to_owned() } else { format!("a {}", value.kind()) };
+    let found = if value.is_undefined() {
+        "a name that is not there".to_owned()
+    } else {
+        format!("a {}", value.kind())
+    };
     Error::new(
         ErrorKind::InvalidOperation,
         format!("a template prints texts that are formatted already, found {found}"),
@@ -118,8 +135,14 @@ fn not_a_text(value: &Value) -> Error {
 }
 
 /// Fills a template.
-pub(super) fn fill(engine: &Environment<'_>, name: &str, view: Value) -> Result<String, RenderError> {
-    let template = engine.get_template(name).map_err(|error| RenderError::template(&error))?;
+pub(super) fn fill(
+    engine: &Environment<'_>,
+    name: &str,
+    view: Value,
+) -> Result<String, RenderError> {
+    let template = engine
+        .get_template(name)
+        .map_err(|error| RenderError::template(&error))?;
     let mut page = Bounded(Vec::new());
     let filled = template.render_captured_to(view, &mut page);
     filled.map_err(|error| RenderError::template(&error))?;
@@ -210,11 +233,22 @@ mod tests {
 
     #[test]
     fn a_template_does_no_arithmetic() {
-        for text in ["{{ 1 + 1 }}", "{% if 4 - 1 %}{% endif %}", "{{ digits * 2 }}", "{{ 4 // 2 }}", "{{ 2 ** 2 }}", "{{ 5 % 2 }}", "{{ -1 }}"] {
+        for text in [
+            "{{ 1 + 1 }}",
+            "{% if 4 - 1 %}{% endif %}",
+            "{{ digits * 2 }}",
+            "{{ 4 // 2 }}",
+            "{{ 2 ** 2 }}",
+            "{{ 5 % 2 }}",
+            "{{ -1 }}",
+        ] {
             let fault = fault(text);
             assert!(fault.contains("a template does no arithmetic"), "{fault}");
         }
-        assert_eq!(filled(Output::Html, "{#- 1 + 1 -#}a - b {{- digits -}} c").unwrap(), "a - b64c");
+        assert_eq!(
+            filled(Output::Html, "{#- 1 + 1 -#}a - b {{- digits -}} c").unwrap(),
+            "a - b64c"
+        );
         for (name, text) in builtin() {
             refuse_arithmetic(&name, text).unwrap();
         }
@@ -222,10 +256,20 @@ mod tests {
 
     #[test]
     fn a_number_that_is_not_formatted_fails() {
-        for text in ["{{ 1.5 }}", "{{ 2 }}", "{{ true }}", "{{ none }}", "{{ [name] }}"] {
+        for text in [
+            "{{ 1.5 }}",
+            "{{ 2 }}",
+            "{{ true }}",
+            "{{ none }}",
+            "{{ [name] }}",
+        ] {
             assert!(fault(text).contains("formatted already"), "{text}");
         }
-        assert!(fault("\n{{ nowhere }}").contains("line 2"), "{}", fault("\n{{ nowhere }}"));
+        assert!(
+            fault("\n{{ nowhere }}").contains("line 2"),
+            "{}",
+            fault("\n{{ nowhere }}")
+        );
     }
 
     #[test]
@@ -239,6 +283,9 @@ mod tests {
         long.push('x');
         long.push_str(&"{% endfor %}".repeat(12));
         let fault = fault(&long);
-        assert!(fault.contains("fuel") || fault.contains("larger"), "{fault}");
+        assert!(
+            fault.contains("fuel") || fault.contains("larger"),
+            "{fault}"
+        );
     }
 }

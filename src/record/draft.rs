@@ -1,0 +1,478 @@
+//! The draft folder: what `run` writes and may still be resumed, rendered and annotated.
+//!
+//! Created exclusively, inputs first; from then on only added to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::durable::{self, DiskError, shown};
+use super::event::{Opened, RECORD_FORMAT, RawFile, SourceCommit};
+use super::layout;
+use super::ledger::{self, LedgerError, LedgerLine};
+use super::reader::{self, ReadError, ReadRecords};
+use super::resume::Circumstances;
+use super::writer::{Clock, WriteError, Writer};
+use crate::lock::Lock;
+use crate::model::facts::{EngineFacts, GeneratorFacts, HostFacts};
+use crate::model::{Caveat, Digest, EngineKind, EntryName, Experiment, Known};
+use crate::plan::Plan;
+
+/// Everything that a run begins with, as used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inputs {
+    /// Bytes of the manifest.
+    pub manifest: Vec<u8>,
+    /// Bytes of the lock; absent: `--unlocked`.
+    pub lock: Option<Vec<u8>>,
+    /// Bytes of the profile; absent: none.
+    pub profile: Option<Vec<u8>>,
+    /// Bytes of the author's `entry.md.j2`; absent: none.
+    pub prose: Option<Vec<u8>>,
+    /// The experiment's own report templates: relative path to bytes.
+    pub templates: BTreeMap<String, Vec<u8>>,
+    /// The model with every default.
+    pub experiment: Experiment,
+    /// The plan.
+    pub plan: Plan,
+    /// The machine.
+    pub host: HostFacts,
+    /// The engines and the load generator.
+    pub engine: EngineFile,
+}
+
+/// What `engine.json` holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineFile {
+    /// The engines in use.
+    pub engines: BTreeMap<EngineKind, EngineFacts>,
+    /// The load generator.
+    pub generator: GeneratorFacts,
+}
+
+/// What is known of loadlab and the source when a draft is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// loadlab's version.
+    pub version: String,
+    /// Digest of loadlab's program.
+    pub program: Known<Digest>,
+    /// Where the manifest came from.
+    pub source: Known<SourceCommit>,
+    /// Caveats that hold for the whole run, with what they are about.
+    pub caveats: Vec<(Caveat, String)>,
+}
+
+/// Why a draft cannot be made or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DraftError {
+    /// The disk refused.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// There is a draft of this name.
+    #[error("{} exists already; nothing was written", shown(.0))]
+    Exists(PathBuf),
+    /// A template's name that would leave the folder.
+    #[error("`{}` is no plain relative path for a template", .0.escape_debug())]
+    Name(String),
+    /// A file that every draft has is not there.
+    #[error(
+        "{} is no draft: `{missing}` is missing; was the run killed while it was made? Run again",
+        shown(folder)
+    )]
+    Incomplete {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        missing: &'static str,
+    },
+    /// A file that is not what loadlab wrote.
+    #[error("cannot read {}: {because}", shown(path))]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with its place.
+        because: String,
+    },
+    /// A file whose bytes are not those that the records were begun with.
+    #[error(
+        "{} is not what the run began with: {found}, but the records say {expected}; put it back, or run again",
+        shown(path)
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// Digest of the bytes that are there.
+        found: Digest,
+        /// What the records say.
+        expected: Digest,
+    },
+    /// An entry where a draft was expected.
+    #[error("{} is a published entry, not a draft; entries are never changed", shown(.0))]
+    Entry(PathBuf),
+    /// The records cannot be read.
+    #[error(transparent)]
+    Records(#[from] ReadError),
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+/// A draft: `runs/<experiment>/<entry>/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    folder: PathBuf,
+    entry: EntryName,
+}
+
+/// The name of a new entry: the day it begins, UTC, and twelve digits of a digest over its inputs and
+/// the moment, so that two runs of one day differ.
+///
+/// # Panics
+/// Never: a day and hexadecimal digits make a name.
+#[must_use]
+pub fn entry_name(realtime_ns: u64, manifest: &[u8], lock: Option<&[u8]>) -> EntryName {
+    let lock = lock.map(Digest::of);
+    let digest = Digest::of_value(&(Digest::of(manifest), lock, realtime_ns));
+    let name = format!("{}-{}", day(realtime_ns), digest.short());
+    name.parse()
+        .expect("a day and hexadecimal digits make a name")
+}
+
+/// The day of a moment, UTC, `YYYY-MM-DD`.
+#[must_use]
+pub fn day(realtime_ns: u64) -> String {
+    let moment = jiff::Timestamp::from_nanosecond(i128::from(realtime_ns));
+    moment.map_or_else(
+        |_| "1970-01-01".to_owned(),
+        |moment| moment.strftime("%Y-%m-%d").to_string(),
+    )
+}
+
+/// Pretty JSON with a line end, as every JSON file of a draft is written.
+fn pretty<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).expect("a model value has string keys");
+    bytes.push(b'\n');
+    bytes
+}
+
+impl Draft {
+    /// Makes the draft of an entry below `root` (`runs/<experiment>`), with its inputs, all on disk.
+    ///
+    /// # Errors
+    /// When its folder exists, a template's name leaves the folder, or the disk refuses.
+    pub fn create(root: &Path, entry: EntryName, inputs: &Inputs) -> Result<Self, DraftError> {
+        let unplain = inputs.templates.keys().find(|name| !layout::is_plain(name));
+        if let Some(name) = unplain {
+            return Err(DraftError::Name(name.clone()));
+        }
+        std::fs::create_dir_all(root).map_err(DiskError::because("create", root))?;
+        let folder = root.join(entry.as_str());
+        match std::fs::create_dir(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(DraftError::Exists(folder));
+            }
+            Err(error) => return Err(DiskError::because("create", &folder)(error).into()),
+        }
+        for name in [layout::RAW, layout::LOGS] {
+            let path = folder.join(name);
+            std::fs::create_dir(&path).map_err(DiskError::because("create", &path))?;
+        }
+        write_inputs(&folder, inputs)?;
+        durable::sync_folder(&folder)?;
+        durable::sync_folder(root)?;
+        Ok(Self { folder, entry })
+    }
+
+    /// Opens a draft that is there.
+    ///
+    /// # Errors
+    /// When the folder is no draft, is an entry, or lacks one of the files that every draft has.
+    pub fn open(folder: &Path) -> Result<Self, DraftError> {
+        if folder.join(layout::SUMS).exists() {
+            return Err(DraftError::Entry(folder.to_path_buf()));
+        }
+        const FILES: [&str; 5] = [
+            layout::MANIFEST,
+            layout::EXPANDED,
+            layout::HOST,
+            layout::ENGINE,
+            layout::PLAN,
+        ];
+        if let Some(missing) = FILES.into_iter().find(|name| !folder.join(name).is_file()) {
+            let folder = folder.to_path_buf();
+            return Err(DraftError::Incomplete { folder, missing });
+        }
+        let absolute = std::path::absolute(folder).map_err(DiskError::because("find", folder))?;
+        let name = absolute.file_name().unwrap_or_default().to_string_lossy();
+        let entry = name
+            .parse()
+            .map_err(|error: crate::model::name::NotAName| DraftError::Damaged {
+                path: folder.to_path_buf(),
+                because: error.to_string(),
+            })?;
+        Ok(Self {
+            folder: folder.to_path_buf(),
+            entry,
+        })
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The entry it will be, by its folder; [`Opened::entry`] of its records is what counts later.
+    #[must_use]
+    pub const fn entry(&self) -> &EntryName {
+        &self.entry
+    }
+
+    /// A writer that goes on after the last record, by the machine's wall clock.
+    ///
+    /// # Errors
+    /// As [`Writer::open`].
+    pub fn writer(&self) -> Result<Writer, WriteError> {
+        let now = || {
+            let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            since.map_or(0, |since| {
+                u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+            })
+        };
+        self.writer_with(Box::new(now))
+    }
+
+    /// A writer that goes on after the last record, by this clock.
+    ///
+    /// # Errors
+    /// As [`Writer::open`].
+    pub fn writer_with(&self, clock: Clock) -> Result<Writer, WriteError> {
+        Writer::open(&self.folder, clock)
+    }
+
+    /// The first record of this draft, from its files.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn opening(&self, origin: Origin) -> Result<Opened, DraftError> {
+        let experiment = self.expanded()?;
+        let digest = |name: &str| durable::read(&self.folder.join(name)).map(|it| Digest::of(&it));
+        let lock = self.folder.join(layout::LOCK).exists();
+        Ok(Opened {
+            format: RECORD_FORMAT,
+            protocol: experiment.protocol,
+            experiment: experiment.name,
+            entry: self.entry.clone(),
+            version: origin.version,
+            program: origin.program,
+            manifest: digest(layout::MANIFEST)?,
+            lock: lock.then(|| digest(layout::LOCK)).transpose()?,
+            expanded: digest(layout::EXPANDED)?,
+            plan: digest(layout::PLAN)?,
+            caveats: origin.caveats,
+            source: origin.source,
+        })
+    }
+
+    /// Its records; none where nothing was recorded yet.
+    ///
+    /// # Errors
+    /// When they are damaged.
+    pub fn records(&self) -> Result<ReadRecords, ReadError> {
+        let path = self.folder.join(layout::RECORDS);
+        if path.exists() {
+            reader::read(&path)
+        } else {
+            reader::read_from(std::io::empty(), &path)
+        }
+    }
+
+    /// The model with every default.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn expanded(&self) -> Result<Experiment, DraftError> {
+        self.json(layout::EXPANDED)
+    }
+
+    /// The plan.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn plan(&self) -> Result<Plan, DraftError> {
+        self.json(layout::PLAN)
+    }
+
+    /// The machine that the run began on.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn host(&self) -> Result<HostFacts, DraftError> {
+        self.json(layout::HOST)
+    }
+
+    /// The engines and the load generator that the run began with.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn engine(&self) -> Result<EngineFile, DraftError> {
+        self.json(layout::ENGINE)
+    }
+
+    /// The lock; absent: measured with `--unlocked`.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn lock(&self) -> Result<Option<Lock>, DraftError> {
+        let there = self.folder.join(layout::LOCK).exists();
+        there.then(|| self.json(layout::LOCK)).transpose()
+    }
+
+    /// What people decided.
+    ///
+    /// # Errors
+    /// When the ledger is damaged.
+    pub fn ledger(&self) -> Result<Vec<LedgerLine>, LedgerError> {
+        ledger::read(&self.folder)
+    }
+
+    /// What must stay the same from session to session, as the draft has it.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or is not what the records were begun with.
+    pub fn circumstances(&self) -> Result<Circumstances, DraftError> {
+        self.unchanged()?;
+        let digest = |name: &str| durable::read(&self.folder.join(name)).map(|it| Digest::of(&it));
+        let lock = self.folder.join(layout::LOCK).exists();
+        Ok(Circumstances {
+            manifest: digest(layout::MANIFEST)?,
+            lock: lock.then(|| digest(layout::LOCK)).transpose()?,
+            expanded: digest(layout::EXPANDED)?,
+            host: self.host()?,
+        })
+    }
+
+    /// Checks manifest, lock, model and plan against the digests that the records begin with.
+    ///
+    /// # Errors
+    /// The first file that was changed.
+    pub fn unchanged(&self) -> Result<(), DraftError> {
+        let read = self.records()?;
+        let Some(opened) = read.records.opened() else {
+            return Ok(());
+        };
+        let files = [
+            (layout::MANIFEST, Some(opened.manifest)),
+            (layout::LOCK, opened.lock),
+            (layout::EXPANDED, Some(opened.expanded)),
+            (layout::PLAN, Some(opened.plan)),
+        ];
+        for (name, expected) in files {
+            let Some(expected) = expected else { continue };
+            let path = self.folder.join(name);
+            let found = Digest::of(&durable::read(&path)?);
+            if found != expected {
+                return Err(DraftError::Changed {
+                    path,
+                    found,
+                    expected,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The entry that this draft was published as; absent: not published.
+    ///
+    /// # Errors
+    /// When the marker cannot be read.
+    pub fn published(&self) -> Result<Option<Published>, DraftError> {
+        let there = self.folder.join(layout::PUBLISHED).exists();
+        there.then(|| self.json(layout::PUBLISHED)).transpose()
+    }
+
+    fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, DraftError> {
+        let path = self.folder.join(name);
+        let bytes = durable::read(&path)?;
+        from_json(&bytes).map_err(|because| DraftError::Damaged { path, because })
+    }
+}
+
+/// What `published.json` of a draft holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// The entry's name.
+    pub entry: EntryName,
+    /// Digest of its sealed records.
+    pub records: Digest,
+}
+
+impl Published {
+    /// Writes the marker, where there is none yet.
+    pub(crate) fn mark(&self, folder: &Path) -> Result<(), DiskError> {
+        let path = folder.join(layout::PUBLISHED);
+        match durable::create_synced(&path, &pretty(self)) {
+            Err(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            other => other.and_then(|()| durable::sync_folder(folder)),
+        }
+    }
+}
+
+/// Reads JSON and says where it is at fault.
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let mut source = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut source)
+        .map_err(|error| error.to_string().escape_debug().to_string())?;
+    source.end().map_err(|error| error.to_string())?;
+    Ok(value)
+}
+
+fn write_inputs(folder: &Path, inputs: &Inputs) -> Result<(), DiskError> {
+    let optional = |name, bytes: &Option<Vec<u8>>| bytes.clone().map(|bytes| (name, bytes));
+    let mut files = vec![(layout::MANIFEST, inputs.manifest.clone())];
+    files.extend(optional(layout::LOCK, &inputs.lock));
+    files.extend(optional(layout::PROFILE, &inputs.profile));
+    files.extend(optional(layout::PROSE, &inputs.prose));
+    files.push((layout::EXPANDED, pretty(&inputs.experiment)));
+    files.push((layout::HOST, pretty(&inputs.host)));
+    files.push((layout::ENGINE, pretty(&inputs.engine)));
+    for (name, bytes) in &inputs.templates {
+        let path = folder.join(layout::TEMPLATES).join(name);
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(DiskError::because("create", parent))?;
+        durable::create_synced(&path, bytes)?;
+        durable::sync_folder(parent)?;
+    }
+    // The plan is last: a draft that has it has everything.
+    files.push((layout::PLAN, pretty(&inputs.plan)));
+    for (name, bytes) in files {
+        durable::create_synced(&folder.join(name), &bytes)?;
+    }
+    Ok(())
+}
+
+/// Reads a raw file of a draft or entry and checks its digest.
+///
+/// # Errors
+/// When it cannot be read or is not what was stored.
+pub fn read_raw(folder: &Path, raw: &RawFile) -> Result<Vec<u8>, DraftError> {
+    let path = folder.join(&raw.file);
+    if !layout::is_plain(&raw.file) {
+        return Err(DraftError::Name(raw.file.clone()));
+    }
+    let bytes = durable::read(&path)?;
+    let found = Digest::of(&bytes);
+    if found == raw.digest {
+        Ok(bytes)
+    } else {
+        Err(DraftError::Changed {
+            path,
+            found,
+            expected: raw.digest,
+        })
+    }
+}

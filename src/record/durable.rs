@@ -1,0 +1,89 @@
+//! Files that are on disk before anyone goes on: exclusive creation and syncing, folders included.
+//!
+//! Nothing here overwrites: a file that is there already is an error.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Why a file could not be made, read or synced.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {}: {source}{}", shown(path), hint(source))]
+pub struct DiskError {
+    /// The verb: `create`, `write`, `sync`, …
+    pub doing: &'static str,
+    /// The file or folder.
+    pub path: PathBuf,
+    /// The cause.
+    pub source: std::io::Error,
+}
+
+/// A path for a message: in backticks, escaped.
+pub(crate) fn shown(path: &Path) -> String {
+    format!("`{}`", path.to_string_lossy().escape_debug())
+}
+
+fn hint(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::StorageFull => {
+            "; nothing recorded so far is lost: free space there, then resume"
+        }
+        std::io::ErrorKind::ReadOnlyFilesystem => "; drafts need a folder that can be written",
+        _ => "",
+    }
+}
+
+impl DiskError {
+    /// Makes an error of an operation on a path from its cause.
+    pub(crate) fn because<'a>(
+        doing: &'static str,
+        path: &'a Path,
+    ) -> impl FnOnce(std::io::Error) -> Self + 'a {
+        move |source| Self {
+            doing,
+            path: path.to_path_buf(),
+            source,
+        }
+    }
+}
+
+/// Creates a file that must not exist yet and writes its bytes; returns it still unsynced.
+///
+/// # Errors
+/// When it exists, or cannot be written; then no part of it stays.
+pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<File, DiskError> {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = made.map_err(DiskError::because("create", path))?;
+    if let Err(source) = file.write_all(bytes) {
+        drop(file);
+        let _unfinished = std::fs::remove_file(path);
+        return Err(DiskError::because("write", path)(source));
+    }
+    Ok(file)
+}
+
+/// Creates a file that must not exist yet, writes and syncs it. Its folder is not synced.
+///
+/// # Errors
+/// When it exists, or cannot be written or synced.
+pub(crate) fn create_synced(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+    let file = create(path, bytes)?;
+    file.sync_all().map_err(DiskError::because("sync", path))
+}
+
+/// Syncs a folder, so that the names in it survive a loss of power.
+///
+/// # Errors
+/// When it cannot be opened or synced.
+pub(crate) fn sync_folder(path: &Path) -> Result<(), DiskError> {
+    let folder = File::open(path).map_err(DiskError::because("open", path))?;
+    folder.sync_all().map_err(DiskError::because("sync", path))
+}
+
+/// Reads a whole file.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DiskError> {
+    std::fs::read(path).map_err(DiskError::because("read", path))
+}

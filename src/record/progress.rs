@@ -1,0 +1,387 @@
+//! How far a run is: a fold over its records, and what is left to do. Resuming is this fold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::event::{Attempt, BlockFinished, BlockStarted, Event, Measured};
+use super::fold::Records;
+use crate::model::{BlockId, CandidateName, GuardCode, MeasurementId, ScenarioName};
+use crate::plan::{Block, Plan};
+
+/// How a try at a block ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// No guard was breached: it counts.
+    Valid,
+    /// A guard was breached: it is kept, marked and tried again.
+    Invalid,
+    /// loadlab was interrupted or killed; it does not use up a try.
+    CutOff,
+}
+
+/// How far one block is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockProgress {
+    /// Which.
+    pub id: BlockId,
+    /// How each attempt ended, in order: the first is attempt 1.
+    pub attempts: Vec<Ending>,
+}
+
+impl BlockProgress {
+    /// Whether it has a valid attempt.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.attempts.contains(&Ending::Valid)
+    }
+
+    /// Tries used up: attempts that were not cut off.
+    #[must_use]
+    pub fn tries(&self) -> u32 {
+        let used = self
+            .attempts
+            .iter()
+            .filter(|ending| **ending != Ending::CutOff);
+        u32::try_from(used.count()).unwrap_or(u32::MAX)
+    }
+
+    fn is_open(&self, attempts_allowed: u32) -> bool {
+        !self.is_valid() && self.tries() < attempts_allowed
+    }
+}
+
+/// How far a run is: each block of the plan with its attempts, in the plan's order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    blocks: Vec<BlockProgress>,
+    sessions: u32,
+}
+
+/// The next thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    /// Position of the block in the plan, from 0.
+    pub position: usize,
+    /// The try to make.
+    pub attempt: Attempt,
+}
+
+/// Records that no run of this plan can have written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("records, line {line}: {what}")]
+pub struct IllegalSequence {
+    /// Number of the line, from 1.
+    pub line: u64,
+    /// What cannot be, and what was expected.
+    pub what: String,
+}
+
+impl Progress {
+    /// Folds records over the plan that they were measured by.
+    ///
+    /// # Errors
+    /// When they are in an order that no run of this plan writes.
+    pub fn of(records: &Records, plan: &Plan) -> Result<Self, IllegalSequence> {
+        let mut fold = Fold::over(plan);
+        for line in records.lines() {
+            fold.take(&line.event).map_err(|what| IllegalSequence {
+                line: line.sequence + 1,
+                what,
+            })?;
+        }
+        fold.cut_off();
+        Ok(fold.progress)
+    }
+
+    /// Each block in the plan's order.
+    #[must_use]
+    pub fn blocks(&self) -> &[BlockProgress] {
+        &self.blocks
+    }
+
+    /// Sessions begun so far; the next one is this plus one.
+    #[must_use]
+    pub const fn sessions(&self) -> u32 {
+        self.sessions
+    }
+
+    /// What comes next: blocks in the plan's order; within a round those with fewer tries first, so
+    /// that an invalid block is tried again at the end of its round. Absent: nothing is left.
+    #[must_use]
+    pub fn next(&self, attempts_allowed: u32) -> Option<Next> {
+        let open = |block: &BlockProgress| block.is_open(attempts_allowed);
+        let first = self.blocks.iter().find(|block| open(block))?;
+        let same_round = |block: &BlockProgress| {
+            block.id.phase == first.id.phase && block.id.round == first.id.round
+        };
+        let candidates = self.blocks.iter().enumerate();
+        let (position, block) = candidates
+            .filter(|(_, block)| same_round(block) && open(block))
+            .min_by_key(|(position, block)| (block.tries(), *position))?;
+        Some(Next {
+            position,
+            attempt: Attempt {
+                block: block.id.clone(),
+                attempt: u32::try_from(block.attempts.len()).unwrap_or(u32::MAX - 1) + 1,
+            },
+        })
+    }
+
+    /// Whether every block has a valid attempt or no tries left.
+    #[must_use]
+    pub fn complete(&self, attempts_allowed: u32) -> bool {
+        self.next(attempts_allowed).is_none()
+    }
+
+    /// Blocks without a valid attempt, in the plan's order.
+    #[must_use]
+    pub fn without_valid_attempt(&self) -> Vec<&BlockId> {
+        let missing = self.blocks.iter().filter(|block| !block.is_valid());
+        missing.map(|block| &block.id).collect()
+    }
+
+    /// Takes in that an attempt ended; for a run loop that goes on from [`Progress::of`].
+    pub fn ended(&mut self, attempt: &Attempt, ending: Ending) {
+        if let Some(block) = self
+            .blocks
+            .iter_mut()
+            .find(|block| block.id == attempt.block)
+        {
+            block.attempts.push(ending);
+        }
+    }
+}
+
+/// How an attempt ended by its last record.
+#[must_use]
+pub fn ending(finished: &BlockFinished) -> Ending {
+    let interrupted = |breach: &super::event::Breach| breach.code == GuardCode::Interrupted;
+    if finished.breaches.is_empty() {
+        Ending::Valid
+    } else if finished.breaches.iter().any(interrupted) {
+        Ending::CutOff
+    } else {
+        Ending::Invalid
+    }
+}
+
+/// The attempt that is under way while folding.
+struct Under {
+    position: usize,
+    attempt: Attempt,
+    measured: BTreeSet<MeasurementId>,
+}
+
+struct Fold<'a> {
+    plan: &'a Plan,
+    positions: BTreeMap<&'a BlockId, usize>,
+    candidates: BTreeSet<&'a CandidateName>,
+    progress: Progress,
+    under: Option<Under>,
+    opened: bool,
+    in_session: bool,
+}
+
+impl<'a> Fold<'a> {
+    fn over(plan: &'a Plan) -> Self {
+        let blocks = plan.blocks.iter().map(|block| BlockProgress {
+            id: block.id.clone(),
+            attempts: Vec::new(),
+        });
+        Self {
+            plan,
+            positions: (plan.blocks.iter().zip(0..))
+                .map(|(block, at)| (&block.id, at))
+                .collect(),
+            candidates: plan
+                .blocks
+                .iter()
+                .map(|block| &block.id.candidate)
+                .collect(),
+            progress: Progress {
+                blocks: blocks.collect(),
+                sessions: 0,
+            },
+            under: None,
+            opened: false,
+            in_session: false,
+        }
+    }
+
+    fn cut_off(&mut self) {
+        if let Some(under) = self.under.take() {
+            self.progress.blocks[under.position]
+                .attempts
+                .push(Ending::CutOff);
+        }
+    }
+
+    fn take(&mut self, event: &Event) -> Result<(), String> {
+        if let Event::Opened(_) = event {
+            return self
+                .expect(!self.opened, || "`opened` a second time".into())
+                .map(|()| self.opened = true);
+        }
+        self.expect(self.opened, || {
+            format!("`{}` before `opened`", event.kind())
+        })?;
+        match event {
+            Event::Opened(_) => Ok(()),
+            Event::Session(session) => self.session(session.number),
+            Event::Sealed { .. } => {
+                self.expect(!self.in_session, || "`sealed` before `closed`".into())
+            }
+            _ => {
+                let what = || format!("`{}` outside a session", event.kind());
+                self.expect(self.in_session, what)?;
+                self.in_session(event)
+            }
+        }
+    }
+
+    fn in_session(&mut self, event: &Event) -> Result<(), String> {
+        match event {
+            Event::Calibrated(it) => {
+                let (found, expected) = (it.session, self.progress.sessions);
+                self.expect(found == expected, || {
+                    format!("calibration of session {found} in session {expected}")
+                })
+            }
+            Event::Rehearsed(it) => self.expect(self.candidates.contains(&it.candidate), || {
+                format!("candidate `{}` is not in the plan", it.candidate)
+            }),
+            Event::BlockStarted(it) => self.started(it),
+            Event::Probed(it) => self.belongs(event, &it.attempt),
+            Event::Step(it) => self.belongs(event, &it.attempt),
+            Event::ContractChecked(it) => self.belongs(event, &it.attempt),
+            Event::WarmedUp(it) => {
+                self.belongs(event, &it.attempt)?;
+                self.planned_scenario(&it.scenario)
+            }
+            Event::Measured(it) => self.measured(event, it),
+            Event::BlockFinished(it) => self.finished(event, it),
+            Event::Closed { .. } => {
+                self.cut_off();
+                self.in_session = false;
+                Ok(())
+            }
+            Event::Opened(_) | Event::Session(_) | Event::Sealed { .. } => Ok(()),
+        }
+    }
+
+    fn expect(&self, holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+        if holds { Ok(()) } else { Err(what()) }
+    }
+
+    fn session(&mut self, number: u32) -> Result<(), String> {
+        let expected = self.progress.sessions + 1;
+        self.expect(number == expected, || {
+            format!("session {number}, expected session {expected}")
+        })?;
+        self.cut_off();
+        self.progress.sessions = number;
+        self.in_session = true;
+        Ok(())
+    }
+
+    fn started(&mut self, it: &BlockStarted) -> Result<(), String> {
+        if let Some(under) = &self.under {
+            return Err(format!(
+                "block `{}` begins while `{}` is under way",
+                it.attempt, under.attempt
+            ));
+        }
+        let block = &it.attempt.block;
+        let position = self.positions.get(block).copied();
+        let position = position.ok_or_else(|| format!("block `{block}` is not in the plan"))?;
+        let so_far = &self.progress.blocks[position];
+        self.expect(it.position == position as u64, || {
+            format!(
+                "block `{block}` at position {}, in the plan at {position}",
+                it.position
+            )
+        })?;
+        self.expect(it.session == self.progress.sessions, || {
+            format!(
+                "block `{block}` of session {} in session {}",
+                it.session, self.progress.sessions
+            )
+        })?;
+        self.expect(!so_far.is_valid(), || {
+            format!("block `{block}` is tried again after a valid attempt")
+        })?;
+        let expected = so_far.attempts.len() as u64 + 1;
+        self.expect(u64::from(it.attempt.attempt) == expected, || {
+            format!("`{}` begins, expected attempt {expected}", it.attempt)
+        })?;
+        self.under = Some(Under {
+            position,
+            attempt: it.attempt.clone(),
+            measured: BTreeSet::new(),
+        });
+        Ok(())
+    }
+
+    fn belongs(&self, event: &Event, attempt: &Attempt) -> Result<(), String> {
+        let kind = event.kind();
+        match &self.under {
+            Some(under) if under.attempt == *attempt => Ok(()),
+            Some(under) => Err(format!(
+                "`{kind}` of `{attempt}` while `{}` is under way",
+                under.attempt
+            )),
+            None => Err(format!("`{kind}` of `{attempt}`, which has not begun")),
+        }
+    }
+
+    fn block(&self) -> Option<&'a Block> {
+        let under = self.under.as_ref()?;
+        self.plan.blocks.get(under.position)
+    }
+
+    fn planned_scenario(&self, scenario: &ScenarioName) -> Result<(), String> {
+        let planned = self.block().is_some_and(|block| {
+            block
+                .measurements
+                .iter()
+                .any(|planned| planned.id.scenario == *scenario)
+        });
+        self.expect(planned, || {
+            format!("scenario `{scenario}` is not planned in this block")
+        })
+    }
+
+    fn measured(&mut self, event: &Event, it: &Measured) -> Result<(), String> {
+        self.belongs(event, &it.attempt)?;
+        let planned = self
+            .block()
+            .is_some_and(|block| block.measurements.iter().any(|planned| planned.id == it.id));
+        self.expect(planned, || {
+            format!("measurement `{}` is not planned in this block", it.id)
+        })?;
+        let first = self
+            .under
+            .as_mut()
+            .is_none_or(|under| under.measured.insert(it.id.clone()));
+        self.expect(first, || {
+            format!("measurement `{}` twice in `{}`", it.id, it.attempt)
+        })
+    }
+
+    fn finished(&mut self, event: &Event, it: &BlockFinished) -> Result<(), String> {
+        self.belongs(event, &it.attempt)?;
+        let Some(under) = self.under.take() else {
+            return Ok(());
+        };
+        let planned = self.plan.blocks[under.position].measurements.len();
+        let whole =
+            it.outcome.is_some() || !it.breaches.is_empty() || under.measured.len() == planned;
+        self.expect(whole, || {
+            let found = under.measured.len();
+            format!("`{}` ends valid with {found} of {planned} measurements and no outcome that says why", it.attempt)
+        })?;
+        self.progress.blocks[under.position]
+            .attempts
+            .push(ending(it));
+        Ok(())
+    }
+}

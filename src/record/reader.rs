@@ -1,0 +1,255 @@
+//! Reads `records.jsonl` and checks its chain, sequence and format. Changes nothing.
+//!
+//! A torn last line is reported apart: a killed process leaves one. Any other fault is an error with
+//! the number of its line.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use super::durable::{DiskError, shown};
+use super::event::{Event, Line, RECORD_FORMAT};
+use super::fold::Records;
+use super::layout;
+use crate::model::Digest;
+
+/// The longest line that is read, bytes.
+pub const LONGEST_LINE: u64 = 16 << 20;
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadRecords {
+    /// Every whole line.
+    pub records: Records,
+    /// Bytes after the last whole line; absent: the file ends with a whole line.
+    pub torn: Option<TornTail>,
+    /// Length of the whole lines together, bytes.
+    pub bytes: u64,
+    /// Digest of the last whole line, of the empty text where there is none.
+    pub last: Digest,
+}
+
+/// A last line that was not written to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TornTail {
+    /// Its offset in the file.
+    pub at: u64,
+    /// Number of its line, from 1.
+    pub line: u64,
+    /// What there is of it.
+    pub bytes: Vec<u8>,
+}
+
+/// Why records cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A line is not what was written.
+    #[error("{}, line {line}: {fault}", shown(path))]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The number of the line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        fault: LineFault,
+    },
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineFault {
+    /// It is no record.
+    #[error("no record: {0}")]
+    NoRecord(String),
+    /// Its sequence number is another one.
+    #[error("expected sequence {expected}, found {found}: a line was removed, added or moved")]
+    Sequence {
+        /// The number that follows.
+        expected: u64,
+        /// The number that is there.
+        found: u64,
+    },
+    /// It does not follow from the line before.
+    #[error(
+        "the line before has digest {expected}, but this line says {found}: one of the two was changed"
+    )]
+    Chain {
+        /// Digest of the line before.
+        expected: Digest,
+        /// What this line says.
+        found: Digest,
+    },
+    /// The records were written by a newer loadlab.
+    #[error(
+        "record format {found} is newer than {RECORD_FORMAT}, the newest that this loadlab reads; use a newer loadlab"
+    )]
+    Newer {
+        /// The format.
+        found: u64,
+    },
+    /// An event that this format does not have.
+    #[error(
+        "event `{0}` is not known to record format {RECORD_FORMAT}; was it written by a newer loadlab?"
+    )]
+    UnknownEvent(String),
+    /// The first line is something else than `opened`, or a later one is `opened` again.
+    #[error("{0}")]
+    Order(&'static str),
+    /// It is longer than any record.
+    #[error("longer than {LONGEST_LINE} bytes")]
+    TooLong,
+}
+
+/// Reads the records of a draft or entry, given its folder or the file itself.
+///
+/// # Errors
+/// When the file cannot be read or any whole line is not as it was written.
+pub fn read(path: &Path) -> Result<ReadRecords, ReadError> {
+    let file = if path.is_dir() {
+        path.join(layout::RECORDS)
+    } else {
+        path.to_path_buf()
+    };
+    let opened = std::fs::File::open(&file).map_err(DiskError::because("open", &file))?;
+    read_from(opened, &file)
+}
+
+/// Reads records from an open source; `path` is for messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(source: impl Read, path: &Path) -> Result<ReadRecords, ReadError> {
+    let mut source = BufReader::new(source);
+    let mut read = ReadRecords {
+        records: Records::new(Vec::new()),
+        torn: None,
+        bytes: 0,
+        last: Digest::of(b""),
+    };
+    let mut lines = Vec::new();
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        let limited = (&mut source)
+            .take(LONGEST_LINE + 1)
+            .read_until(b'\n', &mut bytes);
+        limited.map_err(DiskError::because("read", path))?;
+        let fault = |fault| ReadError::Line {
+            path: path.to_path_buf(),
+            line: lines.len() as u64 + 1,
+            fault,
+        };
+        if bytes.is_empty() {
+            break;
+        }
+        if bytes.len() as u64 > LONGEST_LINE {
+            return Err(fault(LineFault::TooLong));
+        }
+        let unwritten = bytes.contains(&0) && at_end(&mut source, path)?;
+        if bytes.last() != Some(&b'\n') || unwritten {
+            read.torn = Some(TornTail {
+                at: read.bytes,
+                line: lines.len() as u64 + 1,
+                bytes: std::mem::take(&mut bytes),
+            });
+            break;
+        }
+        let line = check(&bytes[..bytes.len() - 1], lines.last(), read.last).map_err(fault)?;
+        read.bytes += bytes.len() as u64;
+        read.last = Digest::of(&bytes[..bytes.len() - 1]);
+        lines.push(line);
+    }
+    read.records = Records::new(lines);
+    Ok(read)
+}
+
+fn at_end(source: &mut impl BufRead, path: &Path) -> Result<bool, DiskError> {
+    let rest = source
+        .fill_buf()
+        .map_err(DiskError::because("read", path))?;
+    Ok(rest.is_empty())
+}
+
+/// One line against the line before it.
+fn check(bytes: &[u8], before: Option<&Line>, previous: Digest) -> Result<Line, LineFault> {
+    let line: Line = parse(bytes)?;
+    let expected = before.map_or(0, |line| line.sequence + 1);
+    if line.sequence != expected {
+        return Err(LineFault::Sequence {
+            expected,
+            found: line.sequence,
+        });
+    }
+    if line.previous != previous {
+        return Err(LineFault::Chain {
+            expected: previous,
+            found: line.previous,
+        });
+    }
+    match (&line.event, before) {
+        (Event::Opened(opened), None) if opened.format > RECORD_FORMAT => Err(LineFault::Newer {
+            found: u64::from(opened.format),
+        }),
+        (Event::Opened(_), None) => Ok(line),
+        (_, None) => Err(LineFault::Order("the first record must be `opened`")),
+        (Event::Opened(_), Some(_)) => {
+            Err(LineFault::Order("`opened` stands only in the first line"))
+        }
+        (
+            _,
+            Some(Line {
+                event: Event::Sealed { .. },
+                ..
+            }),
+        ) => Err(LineFault::Order("nothing may follow the seal")),
+        _ => Ok(line),
+    }
+}
+
+fn parse(bytes: &[u8]) -> Result<Line, LineFault> {
+    let mut source = serde_json::Deserializer::from_slice(bytes);
+    let line = serde_path_to_error::deserialize(&mut source)
+        .map_err(|error| (error.path().to_string(), error.inner().to_string()))
+        .and_then(|line| {
+            source
+                .end()
+                .map(|()| line)
+                .map_err(|error| (".".to_owned(), error.to_string()))
+        });
+    line.map_err(|(place, message)| {
+        from_newer(bytes).unwrap_or_else(|| {
+            let place = if place == "." {
+                String::new()
+            } else {
+                format!("{place}: ")
+            };
+            LineFault::NoRecord(format!("{place}{message}").escape_debug().to_string())
+        })
+    })
+}
+
+/// Whether a line that cannot be read shows that a newer loadlab wrote it.
+fn from_newer(bytes: &[u8]) -> Option<LineFault> {
+    let value: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+    let event = value.get("event")?;
+    let format = event.get("opened").and_then(|opened| opened.get("format"));
+    if let Some(found) = format.and_then(serde_json::Value::as_u64)
+        && found > u64::from(RECORD_FORMAT)
+    {
+        return Some(LineFault::Newer { found });
+    }
+    let kind = event
+        .as_str()
+        .or_else(|| event.as_object()?.keys().next().map(String::as_str))?;
+    (!Event::KINDS.contains(&kind)).then(|| {
+        LineFault::UnknownEvent(
+            kind.chars()
+                .take(64)
+                .collect::<String>()
+                .escape_debug()
+                .to_string(),
+        )
+    })
+}

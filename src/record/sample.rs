@@ -1,0 +1,1 @@
+//! Makes whole runs of made-up numbers, for tests. Measures nothing.
