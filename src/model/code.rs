@@ -4,6 +4,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// A caveat, where it holds and with what value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CaveatNote {
+    /// The code.
+    pub code: Caveat,
+    /// Where and how much, in words.
+    pub detail: String,
+}
+
 /// What a code means and what to do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {

@@ -1,1 +1,3 @@
 //! The reference nginx: its configuration, and the verdict on its readings.
+
+pub mod verdict;

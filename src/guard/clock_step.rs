@@ -1,0 +1,30 @@
+//! `clock_step`: the wall clock was set while a measurement ran.
+
+use crate::model::GuardCode;
+use crate::model::reading::HostReading;
+use crate::record::AttemptRecords;
+
+use super::{Context, Verdict, each_measurement};
+
+pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+    let allowed = context.experiment.guards.clock_step;
+    each_measurement(attempt, |measured| {
+        let step = step_ns(&measured.before.host, &measured.after.host);
+        if step > allowed.0 {
+            let evidence = format!("the wall clock stepped by {step} ns, allowed is {allowed}");
+            Verdict::breach(GuardCode::ClockStep, evidence, Some(&measured.id))
+        } else {
+            Verdict::default()
+        }
+    })
+}
+
+/// How far the wall clock moved against the monotonic one, less what the readings' own length
+/// explains. Both are slewed alike, so only a step shows.
+fn step_ns(before: &HostReading, after: &HostReading) -> u64 {
+    let monotonic = i128::from(after.monotonic_ns) - i128::from(before.monotonic_ns);
+    let realtime = i128::from(after.realtime_ns) - i128::from(before.realtime_ns);
+    let unsure = u128::from(before.uncertainty_ns) + u128::from(after.uncertainty_ns);
+    let step = (realtime - monotonic).unsigned_abs().saturating_sub(unsure);
+    u64::try_from(step).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,36 @@
+//! `cpuset_mismatch`: a role may run on other CPUs than it was given.
+
+use crate::model::{CpuSet, GuardCode, Known, Role};
+use crate::record::AttemptRecords;
+use crate::record::event::Measured;
+
+use super::{Context, Verdict, each_measurement};
+
+pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+    each_measurement(attempt, |measured| {
+        let mut verdict = Verdict::default();
+        for (role, given) in &context.experiment.cores {
+            verdict.add(of_role(measured, role, given));
+        }
+        verdict
+    })
+}
+
+fn of_role(measured: &Measured, role: &Role, given: &CpuSet) -> Verdict {
+    let mut verdict = Verdict::default();
+    for (edge, when) in [(&measured.before, "before"), (&measured.after, "after")] {
+        let Some(Known::Value(found)) = edge.limits.get(role).map(|limits| &limits.cpus) else {
+            continue;
+        };
+        if found != given {
+            let evidence =
+                format!("{role} could run on CPUs {found} {when} the window, given are {given}");
+            verdict.add(Verdict::breach(
+                GuardCode::CpusetMismatch,
+                evidence,
+                Some(&measured.id),
+            ));
+        }
+    }
+    verdict
+}
