@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::code::{Caveat, GuardCode, Outcome};
+pub use crate::model::code::CaveatNote;
+use crate::model::code::{GuardCode, Outcome};
 use crate::model::derived::{Comparison, DerivedRule};
 use crate::model::metric::{Metric, Unit};
 use crate::model::phase::LoadPoint;
@@ -18,6 +19,9 @@ use crate::model::{
 use crate::record::event::Attempt;
 
 pub use crate::model::experiment::ANALYSIS;
+
+/// The version of the summary's format that this build writes.
+pub const SUMMARY_FORMAT: u32 = 1;
 
 /// A number as text: the shortest decimal that reads back to the same double.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -411,15 +415,6 @@ pub struct Exclusion {
     pub by: Option<String>,
     /// When a person decided, `YYYY-MM-DD`.
     pub on: Option<String>,
-}
-
-/// A caveat, where it holds and with what value.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct CaveatNote {
-    /// The code.
-    pub code: Caveat,
-    /// Where and how much, in words.
-    pub detail: String,
 }
 
 /// One measurement in the order of time.
