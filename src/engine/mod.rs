@@ -56,7 +56,7 @@ pub struct Group {
 pub struct MemberSpec {
     /// The name.
     pub name: MemberName,
-    /// Program and arguments.
+    /// Program and arguments, executed in the member's work folder: relative paths start there.
     pub command: Vec<String>,
     /// The whole environment but for `PATH`, `HOME` and `LANG`, which the engine sets.
     pub env: BTreeMap<String, String>,
