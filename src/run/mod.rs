@@ -2,6 +2,7 @@
 
 pub mod cancel;
 pub mod error;
+pub mod http;
 pub mod observer;
 pub mod rig;
 
