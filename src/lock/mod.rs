@@ -1,6 +1,8 @@
 //! The lock: the file of hashes that fixes all inputs. Verb: pin.
 //!
-//! [`check`](crate::lock) reads files and the lock only; no engine, no process, no network.
+//! [`check`] reads files and the lock only: no engine, no process, no network. What looks at the
+//! machine is a [`Resolver`]; the real one is [`resolve::Local`]. A lock holds no times, no host
+//! names and no paths but those that the manifest itself writes.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +10,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Digest, Experiment, ExperimentName};
 
+mod check;
+pub mod meaning;
+mod pin;
+pub mod programs;
+pub mod resolve;
+mod text;
+
+pub use check::{Mismatch, Pinned, check, verify_programs};
+pub use pin::{PinFault, PinFaults, ResolvedProgram, Resolver, Upgrade, pin};
+pub use text::{LOCK_BYTES, LockFault};
+
 /// The newest version of the lock's format that this build reads.
 pub const LOCK_VERSION: u32 = 1;
+
+/// The JSON Schema of a lock.
+pub const SCHEMA: &str = include_str!("../../schemas/lock.v1.json");
 
 /// The hashes of every input: `<stem>.lock.json`. Keys sorted, one fact a line, no times, no host names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,11 +37,13 @@ pub struct Lock {
     pub experiment: ExperimentName,
     /// Digest of the model's method and analysis: cosmetic parts and the machine's left out.
     pub model: Digest,
-    /// Seed of the order.
+    /// Seed of the order, below 2^53.
     pub seed: u64,
-    /// Files of the experiment's folder that the model names, by relative path.
+    /// Files of the experiment's folder that the model names, by relative path; without templates.
+    #[serde(with = "text::digests")]
     pub files: BTreeMap<String, Digest>,
     /// Programs of the process engine, by the name that the manifest uses.
+    #[serde(with = "text::distinct")]
     pub programs: BTreeMap<String, Pin>,
     /// The rules that numbers are made by.
     pub rules: Rules,
@@ -38,7 +56,8 @@ pub struct Pin {
     /// The version as the program says it; absent: no version rule.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
-    /// Digest of its file, by platform (`linux/x86_64`).
+    /// Digest of its file, by platform (`linux/x86_64`); empty for what loadlab itself builds.
+    #[serde(with = "text::distinct")]
     pub sha256: BTreeMap<String, Digest>,
 }
 
@@ -54,7 +73,8 @@ pub struct Rules {
     pub generator: String,
     /// Digest of guards' thresholds.
     pub guards: Digest,
-    /// Digest of the report's templates, by name; the experiment's own or those built in.
+    /// Digest of the experiment's own templates (files that end in `.j2` and no member renders), by path.
+    #[serde(with = "text::digests")]
     pub templates: BTreeMap<String, Digest>,
 }
 

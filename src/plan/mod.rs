@@ -4,8 +4,27 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::lock::{Lock, meaning};
 use crate::model::unit::{Nanoseconds, Rate};
-use crate::model::{BlockId, Digest, ExperimentName, MeasurementId};
+use crate::model::{
+    BlockId, Digest, Experiment, ExperimentName, LoadPoint, LoadShape, MeasurementId, Phase,
+    ScenarioName,
+};
+
+mod caveats;
+mod cost;
+mod display;
+mod keys;
+mod order;
+mod select;
+
+pub use caveats::caveats;
+pub use display::{display, expanded};
+pub use order::{Balance, balance};
+pub use select::{NothingSelected, only};
+
+/// The JSON Schema of a plan, as `plan --format json` prints it.
+pub const SCHEMA: &str = include_str!("../../schemas/plan.v1.json");
 
 /// Every block in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,4 +84,86 @@ pub struct Totals {
     pub wall_seconds: u64,
     /// Estimate of the disk needed, bytes.
     pub disk_bytes: u64,
+}
+
+/// Lays out every block and measurement in order: phases as the manifest has them, rounds from 1,
+/// inside a round the candidates in the order of the rule.
+///
+/// Before there is a lock the keys are absent, and the seed is the manifest's or derived as the
+/// lock would derive it, so that the order stays the same when it is locked.
+#[must_use]
+pub fn build(experiment: &Experiment, lock: Option<&Lock>) -> Plan {
+    let seed = lock.map_or_else(|| meaning::seed(experiment), |lock| lock.seed);
+    let keys = lock.map(|lock| keys::Keys::of(experiment, lock));
+    let mut blocks = Vec::new();
+    for phase in experiment.phases.values() {
+        let measurements = measurements(phase);
+        let rounds = order::rounds(phase, experiment.order.rule, seed);
+        for (round, candidates) in (1..).zip(rounds) {
+            blocks.extend(candidates.into_iter().map(|candidate| {
+                Block {
+                    id: BlockId {
+                        phase: phase.name.clone(),
+                        round,
+                        candidate: candidate.clone(),
+                    },
+                    method_key: keys
+                        .as_ref()
+                        .and_then(|keys| keys.method(&phase.name, candidate)),
+                    environment_key: keys.as_ref().and_then(|keys| keys.environment(candidate)),
+                    measurements: measurements.clone(),
+                }
+            }));
+        }
+    }
+    Plan {
+        experiment: experiment.name.clone(),
+        seed,
+        totals: cost::totals(experiment, &blocks),
+        blocks,
+    }
+}
+
+/// The load windows of each block of a phase; the first of each scenario has the warm-up.
+fn measurements(phase: &Phase) -> Vec<Measurement> {
+    let common = phase.load.common();
+    let warmup = Some(common.warmup).filter(|warmup| warmup.0 > 0);
+    let window = |scenario: &ScenarioName, (index, at, rate, connections)| Measurement {
+        id: MeasurementId {
+            scenario: scenario.clone(),
+            at,
+        },
+        warmup: warmup.filter(|_| index == 0),
+        duration: common.duration,
+        rate,
+        connections,
+    };
+    match &phase.load {
+        LoadShape::FixedRate {
+            rates, connections, ..
+        } => rates
+            .iter()
+            .flat_map(|(scenario, rates)| {
+                let points = rates.iter().enumerate();
+                points.map(move |(index, rate)| {
+                    let at = LoadPoint::Rate(*rate);
+                    window(scenario, (index, at, Some(*rate), *connections))
+                })
+            })
+            .collect(),
+        LoadShape::Ceiling {
+            scenarios,
+            connections,
+            ..
+        } => scenarios
+            .iter()
+            .flat_map(|scenario| {
+                let points = connections.iter().enumerate();
+                points.map(move |(index, count)| {
+                    let at = LoadPoint::Connections(*count);
+                    window(scenario, (index, at, None, *count))
+                })
+            })
+            .collect(),
+    }
 }

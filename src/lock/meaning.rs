@@ -1,0 +1,448 @@
+//! What of a model means something to a number, and what is only said or belongs to the machine.
+//!
+//! Every field of the model is taken apart here by name, so that a new one does not compile until
+//! somebody has decided where it belongs. Where the order of a map counts, it becomes a list.
+//! Left out everywhere: titles, the page, departures (they tell of settings that stand in files
+//! and values), core ids, sharing, scale, and the digests of files, which the lock holds apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::model::candidate::{Endpoint, PrewarmStep, Process, Stub, VersionRule, Witness};
+use crate::model::cores::Isolation;
+use crate::model::derived::{Comparison, DerivedRule};
+use crate::model::estimator::RatioInterval;
+use crate::model::experiment::{Experiment, OrderRule};
+use crate::model::phase::{Accept, LoadCommon};
+use crate::model::probe::Probe;
+use crate::model::scenario::{ContractCheck, Expect, ExpectBody, Request, RequestBody};
+use crate::model::thresholds::Thresholds;
+use crate::model::{
+    Budget, CandidateName, Definition, DerivedName, Digest, EngineKind, EstimateRule, LoadPoint,
+    LoadShape, Member, MemberName, Metric, Phase, PhaseName, PortName, Program, Ready, Role,
+    Scenario, ScenarioName, Service, ServiceName, Share, Template, candidate, unit::Nanoseconds,
+};
+
+/// Seeds stay below this, so that they are exact in JSON and YAML.
+pub const SEED_LIMIT: u64 = 1 << 53;
+
+/// The digest that a lock holds of the model: method and analysis.
+#[must_use]
+pub fn model(experiment: &Experiment) -> Digest {
+    Digest::of_value(&Meaning::of(experiment))
+}
+
+/// The seed of the order: the manifest's, or derived from the method that all blocks share.
+///
+/// Candidates, scenarios, phases and repetitions do not enter: a change to one of them costs the
+/// blocks that it touches, never the order of those that stay valid. The seed is a pure function,
+/// so nobody can pick a convenient one by hand without it showing in the manifest.
+#[must_use]
+pub fn seed(experiment: &Experiment) -> u64 {
+    let derived = || {
+        let meaning = (
+            &experiment.name,
+            experiment.order.rule,
+            Shared::of(experiment),
+        );
+        Digest::of_value(&meaning).seed() % SEED_LIMIT
+    };
+    experiment.order.seed.unwrap_or_else(derived)
+}
+
+#[derive(Serialize)]
+struct Meaning<'a> {
+    shared: Shared<'a>,
+    candidates: Vec<(&'a CandidateName, DefinitionMeaning<'a>)>,
+    scenarios: Vec<(&'a ScenarioName, ScenarioMeaning<'a>)>,
+    phases: Vec<PhaseMeaning<'a>>,
+    order: OrderRule,
+    instrument: Instrument<'a>,
+    analysis: Analysis<'a>,
+}
+
+/// What judges and watches but does not change a block.
+#[derive(Serialize)]
+struct Instrument<'a> {
+    isolation: Isolation,
+    probe: &'a Probe,
+    probe_budget: Option<&'a Budget>,
+    attempts: u32,
+    versions: BTreeSet<(&'a [String], &'a str)>,
+    executables: BTreeSet<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Analysis<'a> {
+    guards: &'a Thresholds,
+    coverage: Share,
+    ratio_interval: RatioInterval,
+    spread_bound: Option<Share>,
+    primary: Option<&'a Comparison>,
+    derived: BTreeMap<&'a DerivedName, &'a DerivedRule>,
+}
+
+impl<'a> Meaning<'a> {
+    fn of(experiment: &'a Experiment) -> Self {
+        let Experiment {
+            protocol: _, // a rule of the lock
+            name: _,     // stands in the lock itself
+            page: _,
+            isolation,
+            cores: _,
+            sharing: _,
+            budgets,
+            probe,
+            services: _, // shared
+            prewarm: _,  // shared
+            candidates,
+            scenarios,
+            contract: _, // shared
+            phases,
+            order,
+            attempts,
+            guards,
+            coverage,
+            ratio_interval,
+            spread_bound,
+            primary,
+            derived,
+            scale: _,
+            files,
+        } = experiment;
+        Self {
+            shared: Shared::of(experiment),
+            candidates: candidates
+                .values()
+                .map(|each| (&each.name, DefinitionMeaning::of(&each.definition)))
+                .collect(),
+            scenarios: scenarios
+                .values()
+                .map(|each| (&each.name, ScenarioMeaning::of(each)))
+                .collect(),
+            phases: phases.values().map(PhaseMeaning::of).collect(),
+            order: order.rule,
+            instrument: Instrument {
+                isolation: *isolation,
+                probe,
+                probe_budget: budgets.get(&Role::Probe),
+                attempts: *attempts,
+                versions: version_rules(experiment),
+                executables: files
+                    .iter()
+                    .filter(|file| file.executable)
+                    .map(|file| file.path.as_str())
+                    .collect(),
+            },
+            analysis: Analysis {
+                guards,
+                coverage: *coverage,
+                ratio_interval: *ratio_interval,
+                spread_bound: *spread_bound,
+                primary: primary.as_ref(),
+                derived: derived
+                    .values()
+                    .map(|each| (&each.name, &each.rule))
+                    .collect(),
+            },
+        }
+    }
+}
+
+fn version_rules(experiment: &Experiment) -> BTreeSet<(&[String], &str)> {
+    let services = experiment.services.values().map(|each| &each.definition);
+    let candidates = experiment.candidates.values().map(|each| &each.definition);
+    let members = services
+        .chain(candidates)
+        .flat_map(|each| each.members.values());
+    members
+        .filter_map(|member| match &member.program {
+            Program::Process(process) => process.version.as_ref(),
+            Program::Stub(_) => None,
+        })
+        .map(|VersionRule { command, pattern }| (command.as_slice(), pattern.as_str()))
+        .collect()
+}
+
+/// The method that every block of an experiment has in common.
+#[derive(Serialize)]
+pub struct Shared<'a> {
+    budgets: BTreeMap<&'a Role, &'a Budget>,
+    services: Vec<ServiceMeaning<'a>>,
+    prewarm: &'a [PrewarmStep],
+    contract: &'a [ContractCheck],
+}
+
+impl<'a> Shared<'a> {
+    /// Budgets (but the probe's), services, prewarm steps and contract.
+    #[must_use]
+    pub fn of(experiment: &'a Experiment) -> Self {
+        Self {
+            budgets: experiment
+                .budgets
+                .iter()
+                .filter(|(role, _)| **role != Role::Probe)
+                .collect(),
+            services: experiment
+                .services
+                .values()
+                .map(ServiceMeaning::of)
+                .collect(),
+            prewarm: &experiment.prewarm,
+            contract: &experiment.contract,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ServiceMeaning<'a> {
+    name: &'a ServiceName,
+    lifetime: candidate::Lifetime,
+    definition: DefinitionMeaning<'a>,
+}
+
+impl<'a> ServiceMeaning<'a> {
+    fn of(service: &'a Service) -> Self {
+        let Service {
+            name,
+            title: _,
+            lifetime,
+            definition,
+        } = service;
+        Self {
+            name,
+            lifetime: *lifetime,
+            definition: DefinitionMeaning::of(definition),
+        }
+    }
+}
+
+/// What runs for a role, without what is only told about it.
+#[derive(Serialize)]
+pub struct DefinitionMeaning<'a> {
+    engine: EngineKind,
+    members: Vec<(&'a MemberName, MemberMeaning<'a>)>,
+    endpoint: &'a Endpoint,
+    values: &'a BTreeMap<String, String>,
+    ready: &'a Ready,
+    prewarm: &'a [PrewarmStep],
+    witness: Option<&'a Witness>,
+}
+
+impl<'a> DefinitionMeaning<'a> {
+    /// Of a candidate or a service; placeholders stay unbound.
+    #[must_use]
+    pub fn of(definition: &'a Definition) -> Self {
+        let Definition {
+            engine,
+            members,
+            endpoint,
+            values,
+            ready,
+            prewarm,
+            departures: _,
+            witness,
+        } = definition;
+        Self {
+            engine: *engine,
+            members: members
+                .iter()
+                .map(|(name, member)| (name, MemberMeaning::of(member)))
+                .collect(),
+            endpoint,
+            values,
+            ready,
+            prewarm,
+            witness: witness.as_ref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct MemberMeaning<'a> {
+    program: ProgramMeaning<'a>,
+    env: &'a BTreeMap<String, Template>,
+    files: &'a BTreeMap<String, String>,
+    user: Option<&'a str>,
+    ports: &'a [PortName],
+    grace: Nanoseconds,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum ProgramMeaning<'a> {
+    Process(&'a [Template]),
+    Stub(&'a Stub),
+}
+
+impl<'a> MemberMeaning<'a> {
+    fn of(member: &'a Member) -> Self {
+        let Member {
+            program,
+            env,
+            files,
+            user,
+            ports,
+            grace,
+        } = member;
+        Self {
+            program: match program {
+                Program::Process(Process {
+                    command,
+                    version: _,
+                }) => ProgramMeaning::Process(command),
+                Program::Stub(stub) => ProgramMeaning::Stub(stub),
+            },
+            env,
+            files,
+            user: user.as_deref(),
+            ports,
+            grace: *grace,
+        }
+    }
+}
+
+/// A request and its expected answer, without its title.
+#[derive(Serialize)]
+pub struct ScenarioMeaning<'a> {
+    request: &'a Request,
+    expect: &'a Expect,
+    changes_data: bool,
+}
+
+impl<'a> ScenarioMeaning<'a> {
+    /// Of one scenario.
+    #[must_use]
+    pub fn of(scenario: &'a Scenario) -> Self {
+        let Scenario {
+            name: _, // stands beside it
+            title: _,
+            request,
+            expect,
+            changes_data,
+        } = scenario;
+        Self {
+            request,
+            expect,
+            changes_data: *changes_data,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct PhaseMeaning<'a> {
+    name: &'a PhaseName,
+    load: LoadMeaning<'a>,
+    repetitions: u32,
+    candidates: &'a [CandidateName],
+    estimate: BTreeMap<Metric, EstimateRule>,
+    accept: Option<&'a Accept>,
+    held_at: Option<Share>,
+}
+
+impl<'a> PhaseMeaning<'a> {
+    fn of(phase: &'a Phase) -> Self {
+        let Phase {
+            name,
+            title: _,
+            load,
+            repetitions,
+            candidates,
+            estimate,
+            accept,
+        } = phase;
+        Self {
+            name,
+            load: LoadMeaning::of(load),
+            repetitions: *repetitions,
+            candidates,
+            estimate: estimate.iter().map(|(key, rule)| (*key, *rule)).collect(),
+            accept: accept.as_ref(),
+            held_at: match load {
+                LoadShape::FixedRate { held_at, .. } => Some(*held_at),
+                LoadShape::Ceiling { .. } => None,
+            },
+        }
+    }
+}
+
+/// The load of a phase. What counts as held is left out: it judges, and changes no request.
+#[derive(Serialize)]
+pub struct LoadMeaning<'a> {
+    kind: &'static str,
+    points: Vec<(&'a ScenarioName, Vec<LoadPoint>)>,
+    connections: Option<u32>,
+    common: &'a LoadCommon,
+}
+
+impl<'a> LoadMeaning<'a> {
+    /// Of a phase's load.
+    #[must_use]
+    pub fn of(load: &'a LoadShape) -> Self {
+        let points = load
+            .scenarios()
+            .into_iter()
+            .map(|scenario| (scenario, load.points(scenario)))
+            .collect();
+        let (kind, connections) = match load {
+            LoadShape::FixedRate { connections, .. } => ("fixed-rate", Some(*connections)),
+            LoadShape::Ceiling { .. } => ("ceiling", None),
+        };
+        Self {
+            kind,
+            points,
+            connections,
+            common: load.common(),
+        }
+    }
+}
+
+/// The sources, in the experiment's folder, of the files that members of a role are given.
+pub fn files_of_definition(definition: &Definition) -> impl Iterator<Item = &str> {
+    let members = definition.members.values();
+    members.flat_map(|member| member.files.values().map(String::as_str))
+}
+
+/// The files that a request and its expected answer name.
+pub fn files_of_request<'a>(
+    request: &'a Request,
+    expect: &'a Expect,
+) -> impl Iterator<Item = &'a str> {
+    let sent = match &request.body {
+        Some(RequestBody::File { file }) => Some(file.as_str()),
+        Some(RequestBody::Text { .. }) | None => None,
+    };
+    let wanted = match &expect.body {
+        Some(ExpectBody::SameAsFile { file }) => Some(file.as_str()),
+        Some(ExpectBody::Text { .. } | ExpectBody::Length { .. }) | None => None,
+    };
+    sent.into_iter().chain(wanted)
+}
+
+/// Whether a file is one of the experiment's own report templates: it ends in `.j2`, no member is
+/// given it, and no request names it.
+#[must_use]
+pub fn is_report_template(experiment: &Experiment, path: &str) -> bool {
+    let services = experiment.services.values().map(|each| &each.definition);
+    let candidates = experiment.candidates.values().map(|each| &each.definition);
+    let given = services.chain(candidates).flat_map(files_of_definition);
+    let scenarios = experiment.scenarios.values();
+    let asked = scenarios
+        .map(|each| (&each.request, &each.expect))
+        .chain(
+            experiment
+                .contract
+                .iter()
+                .map(|each| (&each.request, &each.expect)),
+        )
+        .flat_map(|(request, expect)| files_of_request(request, expect));
+    path.ends_with(".j2") && !given.chain(asked).any(|source| is_within(path, source))
+}
+
+/// Whether a path is a named file, or lies in a named folder.
+#[must_use]
+pub fn is_within(path: &str, source: &str) -> bool {
+    path.strip_prefix(source.trim_end_matches('/'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,131 @@
+//! What a plan costs in time and disk. Load is exact; all the rest is an estimate from the constants here.
+
+use super::{Block, Measurement, Totals};
+use crate::model::experiment::Experiment;
+use crate::model::probe::{Probe, ProbeTimes};
+use crate::model::{LoadShape, Phase};
+
+/// Start, ready answer, contract and stop of a block's processes, milliseconds.
+const BLOCK: u64 = 500;
+/// Quiet time after a warm-up, milliseconds; less where the phase allows less.
+const QUIET: u64 = 1_000;
+/// The generator's start and the drain of answers, around each load window, milliseconds.
+const WINDOW: u64 = 300;
+/// Start of the reference nginx and the fixed-work loop, around each probe, milliseconds.
+const PROBE: u64 = 500;
+
+/// Records of a block without its windows: readings, limits, probes, logs, bytes.
+const BLOCK_BYTES: u64 = 64 << 10;
+/// Records and raw output of a load window, bytes.
+const WINDOW_BYTES: u64 = 24 << 10;
+/// Readings of all roles, bytes a second.
+const SECOND_BYTES: u64 = 4 << 10;
+/// One kept request, bytes.
+const REQUEST_BYTES: u64 = 100;
+/// Inputs, summary and report, bytes.
+const ENTRY_BYTES: u64 = 2 << 20;
+
+const MILLISECOND: u64 = 1_000_000;
+
+pub(super) fn totals(experiment: &Experiment, blocks: &[Block]) -> Totals {
+    let windows = || blocks.iter().flat_map(|block| &block.measurements);
+    let load = windows().map(|each| each.duration.0).sum();
+    let warmup = windows()
+        .filter_map(|each| each.warmup)
+        .map(|each| each.0)
+        .sum();
+    let probes: u64 = blocks.len() as u64 * probes_a_block(&experiment.probe);
+    let overhead = blocks
+        .iter()
+        .map(|each| overhead(experiment, each))
+        .sum::<u64>()
+        + (probes + u64::from(experiment.probe.calibration)) * probe(&experiment.probe)
+        + experiment
+            .probe
+            .ceiling
+            .map_or(0, |_| probe(&experiment.probe))
+        + experiment.candidates.len() as u64 * BLOCK;
+    Totals {
+        blocks: blocks.len() as u64,
+        measurements: windows().count() as u64,
+        load_seconds: seconds(load),
+        warmup_seconds: seconds(warmup),
+        wall_seconds: seconds(load + warmup + overhead * MILLISECOND),
+        disk_bytes: ENTRY_BYTES
+            + blocks.len() as u64 * BLOCK_BYTES
+            + seconds(load + warmup) * SECOND_BYTES
+            + blocks
+                .iter()
+                .map(|each| windows_bytes(experiment, each))
+                .sum::<u64>(),
+    }
+}
+
+/// The totals of a part of a plan's blocks. Load is exact again; time around it and disk are shared
+/// out by blocks and by load windows.
+pub(super) fn part(whole: &Totals, blocks: &[Block]) -> Totals {
+    let windows = || blocks.iter().flat_map(|block| &block.measurements);
+    let measurements = windows().count() as u64;
+    let load = windows().map(|each| each.duration.0).sum();
+    let warmup = windows()
+        .filter_map(|each| each.warmup)
+        .map(|each| each.0)
+        .sum();
+    let overhead = whole.wall_seconds - whole.load_seconds.min(whole.wall_seconds);
+    let overhead = overhead.saturating_sub(whole.warmup_seconds);
+    let count = blocks.len() as u64;
+    Totals {
+        blocks: count,
+        measurements,
+        load_seconds: seconds(load),
+        warmup_seconds: seconds(warmup),
+        wall_seconds: seconds(load + warmup) + (overhead * count).div_ceil(whole.blocks.max(1)),
+        disk_bytes: (whole.disk_bytes * measurements).div_ceil(whole.measurements.max(1)),
+    }
+}
+
+const fn seconds(nanoseconds: u64) -> u64 {
+    nanoseconds.div_ceil(1_000_000_000)
+}
+
+const fn probes_a_block(probe: &Probe) -> u64 {
+    match probe.when {
+        ProbeTimes::BeforeAndAfter => 2,
+        ProbeTimes::Before => 1,
+    }
+}
+
+const fn probe(probe: &Probe) -> u64 {
+    probe.duration.0 / MILLISECOND + PROBE
+}
+
+fn phase_of<'a>(experiment: &'a Experiment, block: &Block) -> Option<&'a Phase> {
+    experiment.phases.get(&block.id.phase)
+}
+
+/// Milliseconds of a block that are neither load nor warm-up nor probe.
+fn overhead(experiment: &Experiment, block: &Block) -> u64 {
+    let allowed = phase_of(experiment, block).map_or(0, |phase| phase.load.common().quiet.0);
+    let quiet = QUIET.min(allowed / MILLISECOND);
+    let scenarios = block
+        .measurements
+        .iter()
+        .filter(|each| each.warmup.is_some());
+    BLOCK + scenarios.count() as u64 * quiet + block.measurements.len() as u64 * WINDOW
+}
+
+fn windows_bytes(experiment: &Experiment, block: &Block) -> u64 {
+    let kept = phase_of(experiment, block).map_or(0, |phase| match &phase.load {
+        LoadShape::FixedRate { common, .. } => common.keep_requests,
+        LoadShape::Ceiling { .. } => 0,
+    });
+    let requests = |each: &Measurement| {
+        let planned = each.rate.map_or(0, |rate| rate.planned(each.duration));
+        if planned <= kept { planned } else { 0 }
+    };
+    block
+        .measurements
+        .iter()
+        .map(|each| WINDOW_BYTES + requests(each) * REQUEST_BYTES)
+        .sum()
+}
