@@ -118,6 +118,8 @@ pub enum Unit {
     Cores,
     /// Bytes.
     Bytes,
+    /// Nanoseconds of CPU time for each byte; only declared numbers have it.
+    NanosecondsPerByte,
     /// A pure number.
     One,
 }

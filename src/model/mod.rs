@@ -13,6 +13,7 @@ pub mod digest;
 pub mod estimator;
 pub mod experiment;
 pub mod facts;
+pub mod formula;
 pub mod key;
 pub mod metric;
 pub mod name;

@@ -82,6 +82,10 @@ impl Scale {
                 factor: 1.0,
                 word: "cores",
             },
+            Unit::NanosecondsPerByte => Self {
+                factor: 1.0,
+                word: "ns/B",
+            },
             Unit::One => Self {
                 factor: 1.0,
                 word: "",
