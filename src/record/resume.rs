@@ -78,12 +78,6 @@ fn lasting(host: &HostFacts) -> serde_json::Map<String, serde_json::Value> {
     facts
 }
 
-/// The identity of a machine: the same after a reboot.
-#[must_use]
-pub fn machine(host: &HostFacts) -> Digest {
-    Digest::of_value(&lasting(host))
-}
-
 fn machine_differences(draft: &HostFacts, now: &HostFacts) -> Vec<Difference> {
     let (before, after) = (lasting(draft), lasting(now));
     let mut differences: Vec<Difference> = before

@@ -344,6 +344,9 @@ fn unnamed_set_aside(folder: &Path, records: &super::Records) -> Option<SetAside
         .last()
 }
 
+/// 2026-11-30, midnight UTC: where the clock of made-up records begins, nanoseconds since 1970.
+pub(crate) const SAMPLE_EPOCH_NS: u64 = 1_795_996_800_000_000_000;
+
 /// A journal in memory, for tests of the run loop.
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
@@ -356,7 +359,7 @@ pub struct MemoryJournal {
 }
 
 impl MemoryJournal {
-    /// The events as records with a whole chain, one second apart from 1970 on.
+    /// The events as records with a whole chain, one second apart from 2026-11-30 on.
     ///
     /// # Panics
     /// When an event has no JSON form: all have.
@@ -368,7 +371,7 @@ impl MemoryJournal {
             let line = Line {
                 sequence,
                 previous,
-                realtime_ns: sequence * 1_000_000_000,
+                realtime_ns: SAMPLE_EPOCH_NS + sequence * 1_000_000_000,
                 event: event.clone(),
             };
             previous = Digest::of(&serde_json::to_vec(&line).expect("an event has a JSON form"));

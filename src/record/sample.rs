@@ -1,1 +1,0 @@
-//! Makes whole runs of made-up numbers, for tests. Measures nothing.

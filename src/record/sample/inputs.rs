@@ -1,0 +1,458 @@
+//! The made-up experiment, its plan, lock and machine.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::{Sample, name, readings};
+use crate::lock::{LOCK_VERSION, Lock, Pin, Rules};
+use crate::model::candidate::{Endpoint, Process, VersionRule};
+use crate::model::cores::{Isolation, Sharing};
+use crate::model::derived::Comparison;
+use crate::model::estimator::{EstimateRule, RatioInterval};
+use crate::model::experiment::{ANALYSIS, Author, Confidence, Finding, Order, PROTOCOL, Page};
+use crate::model::facts::{Enforces, EngineFacts, GENERATOR, GeneratorFacts, HostFacts};
+use crate::model::phase::LoadCommon;
+use crate::model::probe::{Probe, ProbeTimes};
+use crate::model::scenario::{Expect, Request};
+use crate::model::thresholds::Thresholds;
+use crate::model::unit::Rate;
+use crate::model::{
+    BlockId, Budget, Bytes, Candidate, Centre, CpuSet, Definition, Digest, EngineKind, Experiment,
+    Known, LoadPoint, LoadShape, MeasurementId, Member, Metric, Nanoseconds, Phase, Program,
+    Quantile, Ready, Role, Scenario, Share,
+};
+use crate::plan::{Block, Measurement, Plan, Totals};
+use crate::record::draft::{EngineFile, Inputs, Origin};
+use crate::record::event::{Opened, RECORD_FORMAT, SourceCommit};
+
+/// A name that this file writes itself.
+fn plain<T: std::str::FromStr>(text: &str) -> T {
+    text.parse().ok().expect("a made-up name is plain")
+}
+
+fn rate(requests: u64) -> Rate {
+    Rate::per_second(requests).expect("a made-up rate is above 0")
+}
+
+pub(super) fn experiment(sample: &Sample) -> Experiment {
+    let cpu = |cpu| CpuSet::of([cpu]).expect("one CPU is a set");
+    let budget = Budget {
+        cores: Some(1),
+        memory: Some(Bytes(256 << 20)),
+        processes: Some(64),
+        connections: None,
+    };
+    let candidates = sample
+        .candidates
+        .iter()
+        .map(|it| (name(it.name), candidate(it.name)));
+    let mut phases = IndexMap::from([(plain("fixed-rate"), fixed_rate(sample))]);
+    if !sample.ceiling.is_empty() {
+        phases.insert(plain("ceiling"), ceiling(sample));
+    }
+    Experiment {
+        protocol: PROTOCOL,
+        name: plain("sample"),
+        page: page(),
+        isolation: Isolation::Declared,
+        cores: BTreeMap::from([(Role::Candidate, cpu(0)), (Role::Load, cpu(1))]),
+        sharing: Sharing::Disjoint,
+        budgets: BTreeMap::from([(Role::Candidate, budget)]),
+        probe: probe(),
+        services: IndexMap::new(),
+        prewarm: Vec::new(),
+        candidates: candidates.collect(),
+        scenarios: IndexMap::from([(plain("page"), scenario())]),
+        contract: Vec::new(),
+        phases,
+        order: Order {
+            rule: crate::model::experiment::OrderRule::Balanced,
+            seed: Some(sample.seed),
+        },
+        attempts: sample.attempts,
+        guards: Thresholds::default(),
+        coverage: Share::percent(95),
+        ratio_interval: RatioInterval::TwoSample,
+        spread_bound: None,
+        primary: primary(sample),
+        derived: IndexMap::new(),
+        scale: None,
+        files: Vec::new(),
+    }
+}
+
+fn page() -> Page {
+    Page {
+        title: "A made-up run".to_owned(),
+        question: "What does a made-up candidate cost?".to_owned(),
+        authors: vec![Author {
+            name: "The loadlab authors".to_owned(),
+            id: None,
+        }],
+        licence: Some("CC-BY-4.0".to_owned()),
+        programme: None,
+        technologies: vec!["nginx".to_owned()],
+        finding: Some(Finding {
+            text: "Nothing was measured.".to_owned(),
+            confidence: Confidence::Low,
+            because: "every number is made up".to_owned(),
+        }),
+        limits: vec!["Every number is made up.".to_owned()],
+        questions: Vec::new(),
+        results: Vec::new(),
+    }
+}
+
+fn probe() -> Probe {
+    Probe {
+        when: ProbeTimes::BeforeAndAfter,
+        rate: rate(readings::PROBE_RATE),
+        connections: 16,
+        duration: Nanoseconds::seconds(1),
+        at_least: rate(readings::PROBE_RATE * 99 / 100),
+        calibration: 5,
+        ceiling: None,
+    }
+}
+
+fn candidate(text: &str) -> Candidate {
+    let member = Member {
+        program: Program::Process(Process {
+            command: ["nginx", "-c", "{{ work }}/nginx.conf"].map(plain).to_vec(),
+            version: Some(VersionRule {
+                command: vec!["nginx".to_owned(), "-v".to_owned()],
+                pattern: "nginx/(\\S+)".to_owned(),
+            }),
+        }),
+        env: BTreeMap::new(),
+        files: BTreeMap::new(),
+        user: None,
+        ports: vec![plain("http")],
+        grace: Nanoseconds::seconds(5),
+    };
+    Candidate {
+        name: name(text),
+        title: format!("nginx, {text}"),
+        definition: Definition {
+            engine: EngineKind::Process,
+            members: IndexMap::from([(plain("main"), member)]),
+            endpoint: Endpoint {
+                member: plain("main"),
+                port: plain("http"),
+            },
+            values: BTreeMap::new(),
+            ready: Ready::Http {
+                path: "/page.html".to_owned(),
+                status: 200,
+                within: Nanoseconds::seconds(5),
+            },
+            prewarm: Vec::new(),
+            departures: Vec::new(),
+            witness: None,
+        },
+    }
+}
+
+fn scenario() -> Scenario {
+    Scenario {
+        name: plain("page"),
+        title: "One page".to_owned(),
+        request: Request {
+            method: "GET".to_owned(),
+            path: plain("/page.html"),
+            headers: BTreeMap::new(),
+            body: None,
+        },
+        expect: Expect {
+            status: 200,
+            headers: BTreeMap::new(),
+            body: None,
+        },
+        changes_data: false,
+    }
+}
+
+fn common(sample: &Sample) -> LoadCommon {
+    LoadCommon {
+        warmup: Nanoseconds::seconds(1),
+        duration: Nanoseconds::seconds(sample.window_s),
+        timeout: Nanoseconds::seconds(2),
+        quiet: Nanoseconds::seconds(2),
+        keep_requests: 0,
+    }
+}
+
+fn median(points: Option<Centre>) -> EstimateRule {
+    EstimateRule {
+        repetitions: Centre::Median,
+        points,
+    }
+}
+
+fn fixed_rate(sample: &Sample) -> Phase {
+    let p99: Quantile = plain("p99");
+    let metrics = [
+        Metric::Achieved,
+        Metric::CpuPerRequest,
+        Metric::BytesPerAnswer,
+        Metric::MemoryPeak,
+        Metric::Latency(Quantile::P50),
+        Metric::Latency(p99),
+    ];
+    Phase {
+        name: plain("fixed-rate"),
+        title: "At a fixed rate".to_owned(),
+        load: LoadShape::FixedRate {
+            rates: IndexMap::from([(
+                plain("page"),
+                sample.rates.iter().copied().map(rate).collect(),
+            )]),
+            connections: 16,
+            held_at: Share::percent(99),
+            common: common(sample),
+        },
+        repetitions: sample.rounds,
+        candidates: sample.candidates.iter().map(|it| name(it.name)).collect(),
+        estimate: metrics
+            .into_iter()
+            .map(|metric| (metric, median(None)))
+            .collect(),
+        accept: None,
+    }
+}
+
+fn ceiling(sample: &Sample) -> Phase {
+    let best = EstimateRule {
+        repetitions: Centre::Best,
+        points: Some(Centre::Best),
+    };
+    Phase {
+        name: plain("ceiling"),
+        title: "At the ceiling".to_owned(),
+        load: LoadShape::Ceiling {
+            scenarios: vec![plain("page")],
+            connections: sample.ceiling.clone(),
+            common: common(sample),
+        },
+        repetitions: sample.ceiling_rounds,
+        candidates: sample.candidates.iter().map(|it| name(it.name)).collect(),
+        estimate: IndexMap::from([
+            (Metric::Achieved, best),
+            (Metric::CpuPerRequest, median(None)),
+        ]),
+        accept: None,
+    }
+}
+
+/// CPU per request of the second candidate against the first, at the first rate.
+fn primary(sample: &Sample) -> Option<Comparison> {
+    let [against, compare, ..] = sample.candidates.as_slice() else {
+        return None;
+    };
+    Some(Comparison {
+        metric: Metric::CpuPerRequest,
+        phase: plain("fixed-rate"),
+        scenario: Some(plain("page")),
+        at: sample
+            .rates
+            .first()
+            .copied()
+            .map(|it| LoadPoint::Rate(rate(it))),
+        role: None,
+        compare: name(compare.name),
+        against: name(against.name),
+        equivalent_within: None,
+    })
+}
+
+pub(super) fn plan(sample: &Sample) -> Plan {
+    let experiment = experiment(sample);
+    let rounds = experiment.phases.values().flat_map(|phase| {
+        (1..=phase.repetitions).flat_map(move |round| {
+            let forwards = phase.candidates.iter().cloned();
+            let candidates: Vec<_> = if round % 2 == 1 {
+                forwards.collect()
+            } else {
+                forwards.rev().collect()
+            };
+            candidates
+                .into_iter()
+                .map(move |candidate| block(phase, round, candidate))
+        })
+    });
+    let blocks: Vec<Block> = rounds.collect();
+    let measurements: u64 = blocks
+        .iter()
+        .map(|block| block.measurements.len() as u64)
+        .sum();
+    let totals = Totals {
+        blocks: blocks.len() as u64,
+        measurements,
+        load_seconds: measurements * sample.window_s,
+        warmup_seconds: blocks.len() as u64,
+        wall_seconds: measurements * sample.window_s + blocks.len() as u64 * 5,
+        disk_bytes: measurements * 100_000,
+    };
+    Plan {
+        experiment: experiment.name,
+        seed: sample.seed,
+        blocks,
+        totals,
+    }
+}
+
+fn block(phase: &Phase, round: u32, candidate: crate::model::CandidateName) -> Block {
+    let common = phase.load.common();
+    let points = phase.load.points(&plain("page")).into_iter().zip(0_u32..);
+    let measurements = points.map(|(at, number)| Measurement {
+        id: MeasurementId {
+            scenario: plain("page"),
+            at,
+        },
+        warmup: (number == 0).then_some(common.warmup),
+        duration: common.duration,
+        rate: match at {
+            LoadPoint::Rate(rate) => Some(rate),
+            LoadPoint::Connections(_) => None,
+        },
+        connections: match at {
+            LoadPoint::Rate(_) => 16,
+            LoadPoint::Connections(count) => count,
+        },
+    });
+    let measurements = measurements.collect();
+    Block {
+        method_key: Some(Digest::of(
+            format!("method of {candidate} in {}", phase.name).as_bytes(),
+        )),
+        environment_key: Some(Digest::of(format!("environment of {candidate}").as_bytes())),
+        id: BlockId {
+            phase: phase.name.clone(),
+            round,
+            candidate,
+        },
+        measurements,
+    }
+}
+
+fn lock(sample: &Sample) -> Lock {
+    let experiment = experiment(sample);
+    let pin = Pin {
+        version: Some("1.26.3".to_owned()),
+        sha256: BTreeMap::from([("linux/x86_64".to_owned(), Digest::of(b"nginx"))]),
+    };
+    Lock {
+        lock_version: LOCK_VERSION,
+        experiment: experiment.name.clone(),
+        model: Digest::of_value(&experiment),
+        seed: sample.seed,
+        files: BTreeMap::new(),
+        programs: BTreeMap::from([("nginx".to_owned(), pin)]),
+        rules: Rules {
+            analysis: ANALYSIS,
+            protocol: PROTOCOL,
+            generator: GENERATOR.to_owned(),
+            guards: Digest::of_value(&experiment.guards),
+            templates: BTreeMap::new(),
+        },
+    }
+}
+
+fn host() -> HostFacts {
+    let cpu = |cpu| CpuSet::of([cpu]).expect("one CPU is a set");
+    HostFacts {
+        cpu_model: Known::Value("A made-up processor".to_owned()),
+        architecture: "x86_64".to_owned(),
+        online: CpuSet::of([0, 1]).expect("two CPUs are a set"),
+        siblings: Known::Value(BTreeMap::from([(0, cpu(0)), (1, cpu(1))])),
+        governors: Known::Absent("the machine has no frequency governor".to_owned()),
+        turbo: Known::Absent("the machine does not say".to_owned()),
+        memory_bytes: 8 << 30,
+        swap_bytes: 0,
+        kernel: "6.12.0 made up".to_owned(),
+        command_line: Known::Value("quiet".to_owned()),
+        kernel_hz: Known::Value(100),
+        irq_time_accounting: Known::Value(true),
+        interrupts: Known::Value(BTreeMap::from([(0, 100), (1, 100)])),
+        cgroups: Known::Value("v2: cpuset cpu memory pids".to_owned()),
+        virtualisation: Known::Value("kvm".to_owned()),
+        clock_source: Known::Value("tsc".to_owned()),
+        power: Known::Value("mains".to_owned()),
+        distribution: Known::Value("Debian GNU/Linux 13".to_owned()),
+        boot_id: Known::Value("made-up-boot".to_owned()),
+        machine: Known::Value(Digest::of(b"a made-up machine")),
+    }
+}
+
+fn engine() -> EngineFile {
+    let process = EngineFacts {
+        kind: EngineKind::Process,
+        version: "0.1.0".to_owned(),
+        local_kernel: true,
+        enforces: Enforces {
+            cpus: Known::Value(true),
+            memory: Known::Value(true),
+            processes: Known::Value(true),
+        },
+        cpu_source: "cgroup v2 cpu.stat, exact".to_owned(),
+    };
+    let (generator, version) = GENERATOR.split_once(' ').unwrap_or((GENERATOR, ""));
+    EngineFile {
+        engines: BTreeMap::from([(EngineKind::Process, process)]),
+        generator: GeneratorFacts {
+            name: generator.to_owned(),
+            version: version.to_owned(),
+            digest: Digest::of(b"loadlab-oha"),
+            marks_start: true,
+        },
+    }
+}
+
+pub(super) fn origin() -> Origin {
+    Origin {
+        version: "0.1.0".to_owned(),
+        program: Known::Value(Digest::of(b"loadlab")),
+        source: Known::Value(SourceCommit {
+            repository: Some("https://example.org/loadlab.git".to_owned()),
+            commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+            clean: true,
+        }),
+        caveats: Vec::new(),
+    }
+}
+
+/// The first record of a run that is made in memory.
+pub(super) fn opened(sample: &Sample) -> Opened {
+    let inputs = inputs(sample);
+    let origin = origin();
+    Opened {
+        format: RECORD_FORMAT,
+        protocol: inputs.experiment.protocol,
+        experiment: inputs.experiment.name.clone(),
+        entry: sample.entry(),
+        version: origin.version,
+        program: origin.program,
+        manifest: Digest::of(&inputs.manifest),
+        lock: inputs.lock.as_deref().map(Digest::of),
+        expanded: Digest::of_value(&inputs.experiment),
+        plan: Digest::of_value(&inputs.plan),
+        caveats: origin.caveats,
+        source: origin.source,
+    }
+}
+
+pub(super) fn inputs(sample: &Sample) -> Inputs {
+    let lock = serde_json::to_string_pretty(&lock(sample)).expect("a lock has string keys");
+    Inputs {
+        manifest: b"version: v1\nname: sample\n# made up: see expanded.json\n".to_vec(),
+        lock: Some(format!("{lock}\n").into_bytes()),
+        profile: None,
+        prose: Some(b"Nothing was measured.\n".to_vec()),
+        templates: BTreeMap::new(),
+        experiment: experiment(sample),
+        plan: plan(sample),
+        host: host(),
+        engine: engine(),
+    }
+}
