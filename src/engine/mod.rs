@@ -2,6 +2,8 @@
 //!
 //! Everything that runs is a member that an engine starts, the load generator included.
 
+pub mod process;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
