@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::engine::EngineError;
 use crate::model::{Digest, EngineKind};
-use crate::record::JournalError;
+use crate::record::{IllegalSequence, JournalError};
 
 /// Why a run could not begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,9 +55,12 @@ pub enum RunError {
     /// An engine failed outside of a block.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The instrument could not be calibrated.
-    #[error("cannot calibrate the probe: {0}")]
-    Calibration(String),
+    /// The records are not those of this plan.
+    #[error(transparent)]
+    Records(#[from] IllegalSequence),
+    /// The services, a rehearsal or the calibration failed before the first block: exit code 5.
+    #[error("cannot begin to measure: {0}")]
+    Beginning(String),
     /// The second request to stop: nothing was cleaned up; `loadlab gc` finds what is left.
     #[error("stopped at once; `loadlab gc` lists what was left behind")]
     Abandoned,

@@ -1,15 +1,53 @@
 //! The loop: sessions, rounds, blocks, measurements. The only stage that waits; it computes no statistic.
+//!
+//! It runs on one thread on the load role's CPUs and sleeps between events. Inside a counter window it
+//! reads and waits, and does nothing else: no line is written, nothing is synced, nobody is asked.
 
+mod affinity;
+mod answers;
+mod ask;
+mod bench;
+pub mod bind;
+mod block;
+mod broken;
+mod calibration;
 pub mod cancel;
+mod contract;
+mod edge;
 pub mod error;
+pub mod files;
+mod groups;
 pub mod http;
+mod incidents;
+mod left;
+mod measurement;
 pub mod observer;
+pub mod preflight;
+mod prewarm;
+mod probing;
+mod quiet;
+mod ready;
+mod reference;
+mod rehearsal;
 pub mod rig;
+mod role;
+mod scenario;
+mod session;
+mod shooting;
+mod turn;
+mod watch;
+mod witness;
 
 pub use cancel::Cancel;
 pub use error::RunError;
+pub use files::Files;
 pub use observer::{Notice, Observer, Unobserved};
+pub use preflight::preflight;
 pub use rig::{Clock, FixedWorker, HostReader, KernelClock, Programs, Rig};
+
+use crate::model::Experiment;
+use crate::plan::Plan;
+use crate::record::{Journal, Progress, Records};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,4 +62,37 @@ pub struct Closing {
     pub invalid: usize,
     /// Blocks that still have to be measured.
     pub left: usize,
+}
+
+/// Measures every block of the plan that the earlier records do not have, into the journal.
+///
+/// `earlier` holds the lines written so far, at least `opened`; a run that is complete already writes
+/// nothing. The first request to stop marks the block in progress and ends with a closing that is not
+/// complete; the second returns at once and cleans nothing up. Give it a runtime of one thread: that
+/// thread is moved to the load role's CPUs and back.
+///
+/// # Errors
+/// When the run cannot begin or go on. What was recorded until then stays, and can be resumed.
+pub async fn run(
+    plan: &Plan,
+    experiment: &Experiment,
+    earlier: &Records,
+    rig: &Rig,
+    journal: &mut dyn Journal,
+    observer: &mut dyn Observer,
+    cancel: &Cancel,
+) -> Result<Closing, RunError> {
+    let files = Files::read(experiment, &rig.folder)?;
+    let mut progress = Progress::of(earlier, plan)?;
+    if progress.complete(experiment.attempts) {
+        return Ok(session::closing(&progress, experiment.attempts, None));
+    }
+    let mut bench = bench::Bench::new(experiment, rig, cancel, files, journal, observer);
+    let load = rig.pin_itself.then(|| bench.load_cpus()).transpose()?;
+    let _pinned = load.map(affinity::Pinned::to).transpose()?;
+    tokio::select! {
+        biased;
+        () = cancel.insisted() => Err(RunError::Abandoned),
+        closing = session::session(&mut bench, plan, earlier, &mut progress) => closing,
+    }
 }

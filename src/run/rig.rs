@@ -39,6 +39,21 @@ pub struct Programs {
     pub nginx: PathBuf,
     /// loadlab's own test server.
     pub stub: PathBuf,
+    /// Where the programs that the manifest names were found when they were compared with the lock, so
+    /// that what is started is what is pinned. A name that is not here is left to the engine.
+    pub found: BTreeMap<String, PathBuf>,
+}
+
+impl Programs {
+    /// A command with its program's place, where that is known.
+    #[must_use]
+    pub fn placed(&self, mut command: Vec<String>) -> Vec<String> {
+        let found = command.first().and_then(|program| self.found.get(program));
+        if let Some(found) = found.map(|found| found.to_string_lossy().into_owned()) {
+            command[0] = found;
+        }
+        command
+    }
 }
 
 /// Everything a run needs from outside.

@@ -1,0 +1,174 @@
+//! A session: from its first record to its last, over every block that is left.
+
+use super::bench::Bench;
+use super::block::{self, Ended};
+use super::broken::Broken;
+use super::error::RunError;
+use super::groups::Label;
+use super::left::TimeLeft;
+use super::observer::Notice;
+use super::turn::{Stage, Turn};
+use super::{Closing, calibration, rehearsal, role};
+use crate::model::GuardCode;
+use crate::model::candidate::Lifetime;
+use crate::plan::Plan;
+use crate::record::event::{Rehearsed, Session};
+use crate::record::progress::{self, Next};
+use crate::record::{Event, Progress, Records};
+
+/// Measures every block that is left, and records how the session ended.
+pub(super) async fn session<'a>(
+    bench: &mut Bench<'a>,
+    plan: &Plan,
+    earlier: &Records,
+    progress: &mut Progress,
+) -> Result<Closing, RunError> {
+    let rehearsed: Vec<Rehearsed> = earlier.rehearsals().into_iter().cloned().collect();
+    begin(bench, plan, progress)?;
+    let mut lasting = Stage::default();
+    let measured = measure(bench, plan, &rehearsed, progress, &mut lasting).await;
+    let cleared = lasting.clear(bench).await;
+    close(bench, progress, measured.and(cleared))
+}
+
+fn begin(bench: &mut Bench<'_>, plan: &Plan, progress: &Progress) -> Result<(), RunError> {
+    let rig = bench.rig;
+    bench.session = progress.sessions() + 1;
+    let engines = rig.engines.iter();
+    bench.record(Event::Session(Box::new(Session {
+        number: bench.session,
+        boot_id: rig.machine.boot_id.clone(),
+        pid: std::process::id(),
+        machine: crate::record::resume::machine(&rig.machine),
+        set_aside: rig.set_aside.clone(),
+        engines: engines
+            .map(|(kind, engine)| (*kind, engine.describe()))
+            .collect(),
+        generator: rig.generator.facts(),
+    })))?;
+    bench.sync()?;
+    let left = TimeLeft::of(plan).of_open(plan, progress, bench.experiment.attempts);
+    bench.notice(Notice::Session {
+        number: bench.session,
+        done: progress
+            .blocks()
+            .iter()
+            .filter(|block| block.is_valid())
+            .count(),
+        blocks: plan.blocks.len(),
+        left,
+    });
+    Ok(())
+}
+
+/// Services that live on, rehearsals, calibration, then every block.
+async fn measure<'a>(
+    bench: &mut Bench<'a>,
+    plan: &Plan,
+    rehearsed: &[Rehearsed],
+    progress: &mut Progress,
+    lasting: &mut Stage<'a>,
+) -> Result<(), Broken> {
+    start_lasting(bench, lasting).await?;
+    rehearsal::every_candidate(bench, lasting, rehearsed).await?;
+    calibration::calibrate(bench).await?;
+    let mut left = TimeLeft::of(plan);
+    while let Some(next) = progress.next(bench.experiment.attempts) {
+        bench.check_cancel()?;
+        one_block(bench, plan, progress, lasting, &next, &mut left).await?;
+    }
+    Ok(())
+}
+
+async fn start_lasting<'a>(bench: &mut Bench<'a>, lasting: &mut Stage<'a>) -> Result<(), Broken> {
+    let Some(candidate) = bench.experiment.candidates.values().next() else {
+        return Ok(());
+    };
+    let turn = Turn {
+        candidate,
+        attempt: None,
+        label: Label {
+            part: format!("s{}", bench.session),
+            log: format!("session-{}", bench.session),
+        },
+    };
+    role::services(bench, &turn, Lifetime::Run, &[], lasting).await
+}
+
+async fn one_block<'a>(
+    bench: &mut Bench<'a>,
+    plan: &Plan,
+    progress: &mut Progress,
+    lasting: &Stage<'a>,
+    next: &Next,
+    left: &mut TimeLeft,
+) -> Result<(), Broken> {
+    let (attempts, began_ns) = (bench.experiment.attempts, bench.now_ns());
+    let block = &plan.blocks[next.position];
+    let time = left.of_open(plan, progress, attempts);
+    block::announce(bench, next, plan.blocks.len(), time);
+    let ended = block::attempt(bench, lasting, block, next).await?;
+    progress.ended(&next.attempt, progress::ending(&ended.finished));
+    left.learn(block, bench.now_ns().saturating_sub(began_ns));
+    let so_far = &progress.blocks()[next.position];
+    let again = !so_far.is_valid() && so_far.tries() < attempts;
+    bench.notice(Notice::BlockFinished {
+        finished: &ended.finished,
+        again,
+        left: left.of_open(plan, progress, attempts),
+    });
+    go_on(ended)
+}
+
+fn go_on(ended: Ended) -> Result<(), Broken> {
+    if let Some(breach) = ended.ends_run() {
+        return Err(Broken::Breach(breach.clone()));
+    }
+    ended
+        .fatal
+        .map_or(Ok(()), |error| Err(Broken::Fatal(error)))
+}
+
+/// Records how the session ended. An end that is no error of loadlab is a closing.
+fn close(
+    bench: &mut Bench<'_>,
+    progress: &Progress,
+    measured: Result<(), Broken>,
+) -> Result<Closing, RunError> {
+    let because = measured.as_ref().err().map(ToString::to_string);
+    let closing = closing(progress, bench.experiment.attempts, because);
+    if let Err(Broken::Fatal(error @ RunError::Journal(_))) = measured {
+        return Err(error);
+    }
+    bench.record(Event::Closed {
+        complete: closing.complete,
+        because: closing.because.clone(),
+    })?;
+    bench.sync()?;
+    bench.notice(Notice::Closed(&closing));
+    match measured {
+        Ok(()) => Ok(closing),
+        Err(Broken::Fatal(error)) => Err(error),
+        Err(Broken::Breach(breach)) => match breach.code {
+            GuardCode::Interrupted | GuardCode::EngineLost => Ok(closing),
+            _ => Err(RunError::Beginning(breach.evidence)),
+        },
+        Err(Broken::Outcome(_, detail)) => Err(RunError::Beginning(detail)),
+    }
+}
+
+/// What the run comes to.
+pub(super) fn closing(progress: &Progress, attempts: u32, because: Option<String>) -> Closing {
+    let blocks = progress.blocks();
+    let valid = blocks.iter().filter(|block| block.is_valid()).count();
+    let spent = |block: &&progress::BlockProgress| !block.is_valid() && block.tries() >= attempts;
+    let invalid = blocks.iter().filter(spent).count();
+    let complete = progress.complete(attempts);
+    Closing {
+        complete,
+        because: if complete { None } else { because },
+        valid,
+        invalid,
+        left: blocks.len() - valid - invalid,
+    }
+}

@@ -1,0 +1,106 @@
+//! The candidate's own count of answers, read around a window.
+
+use super::ask::ask;
+use super::bench::Bench;
+use super::broken::Broken;
+use super::ready::get;
+use super::role::Running;
+use crate::model::candidate::Witness;
+use crate::model::{Known, Nanoseconds};
+use crate::probe;
+use crate::record::event::WitnessCount;
+
+const WITHIN: Nanoseconds = Nanoseconds::seconds(5);
+
+/// The count before a window, and how many of loadlab's own requests each reading adds to it.
+pub(super) struct Opening {
+    before: u64,
+    own: u64,
+}
+
+/// Reads the count before a window, twice: a page that counts its own requests shows it.
+/// Absent: the candidate has no witness.
+pub(super) async fn opening(
+    bench: &Bench<'_>,
+    candidate: &Running<'_>,
+) -> Result<Option<Known<Opening>>, Broken> {
+    let Some(witness) = &candidate.definition.witness else {
+        return Ok(None);
+    };
+    let both = async {
+        let first = count(candidate, witness).await?;
+        let before = count(candidate, witness).await?;
+        let own = before
+            .checked_sub(first)
+            .ok_or("the count went backwards")?;
+        Ok::<_, String>(Opening { before, own })
+    };
+    Ok(Some(Known::from(bench.unless_cancelled(both).await?)))
+}
+
+/// Reads the count after the window.
+pub(super) async fn closing(
+    bench: &Bench<'_>,
+    candidate: &Running<'_>,
+    opening: Option<Known<Opening>>,
+) -> Result<Option<Known<WitnessCount>>, Broken> {
+    let (Some(witness), Some(opening)) = (&candidate.definition.witness, opening) else {
+        return Ok(None);
+    };
+    let Opening { before, own } = match opening {
+        Known::Value(opening) => opening,
+        Known::Absent(reason) => return Ok(Some(Known::Absent(reason))),
+    };
+    let after = bench.unless_cancelled(count(candidate, witness)).await?;
+    Ok(Some(Known::from(after.map(|after| WitnessCount {
+        before,
+        after,
+        own,
+    }))))
+}
+
+async fn count(running: &Running<'_>, witness: &Witness) -> Result<u64, String> {
+    let path = match witness {
+        Witness::StubStatus { path } | Witness::Counter { path, .. } => path,
+    };
+    let answer = ask(running, &get(path), WITHIN.duration()).await?;
+    let text = String::from_utf8_lossy(&answer.body);
+    if answer.status != 200 {
+        return Err(format!("GET {path} had status {}", answer.status));
+    }
+    match witness {
+        Witness::StubStatus { .. } => probe::witness(&text).map_err(|error| error.to_string()),
+        Witness::Counter { pattern, .. } => counted(&text, pattern),
+    }
+    .map_err(|because| format!("GET {path}: {because}"))
+}
+
+fn counted(text: &str, pattern: &str) -> Result<u64, String> {
+    let pattern = regex::Regex::new(pattern).map_err(|error| error.to_string())?;
+    let found = pattern.captures(text).and_then(|found| found.get(1));
+    let found = found.ok_or_else(|| format!("the page does not match `{pattern}`"))?;
+    found.as_str().parse().map_err(|_| {
+        let found = found.as_str().escape_debug();
+        format!("`{found}` is no whole number")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn a_counter_is_the_first_group() {
+        assert_eq!(counted("answers 42\n", r"answers (\d+)"), Ok(42));
+        assert!(
+            counted("answers x", r"answers (\d+)")
+                .unwrap_err()
+                .contains("does not match")
+        );
+        assert!(
+            counted("n -1", r"n (\S+)")
+                .unwrap_err()
+                .contains("no whole number")
+        );
+    }
+}
