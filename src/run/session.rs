@@ -39,7 +39,7 @@ fn begin(bench: &mut Bench<'_>, plan: &Plan, progress: &Progress) -> Result<(), 
         number: bench.session,
         boot_id: rig.machine.boot_id.clone(),
         pid: std::process::id(),
-        machine: crate::record::resume::machine(&rig.machine),
+        machine: rig.machine.identity(),
         set_aside: rig.set_aside.clone(),
         engines: engines
             .map(|(kind, engine)| (*kind, engine.describe()))
