@@ -16,6 +16,7 @@ use super::reader::{self, ReadError, ReadRecords};
 use super::resume::Circumstances;
 use super::writer::{Clock, WriteError, Writer};
 use crate::lock::Lock;
+use crate::model::experiment::Page;
 use crate::model::facts::{EngineFacts, GeneratorFacts, HostFacts};
 use crate::model::{Caveat, Digest, EngineKind, EntryName, Experiment, Known};
 use crate::plan::Plan;
@@ -297,6 +298,23 @@ impl Draft {
     /// When the file cannot be read.
     pub fn expanded(&self) -> Result<Experiment, DraftError> {
         self.json(layout::EXPANDED)
+    }
+
+    /// Takes the author's words anew: a finding is written after the measuring. Of the model only the
+    /// page is taken, so that nothing that was measured changes; of the files the prose. May be done
+    /// again until the draft is published.
+    ///
+    /// # Errors
+    /// When the draft was published, or the disk refuses; then the earlier words stay.
+    pub fn take_words(&self, page: &Page, prose: Option<&[u8]>) -> Result<(), DraftError> {
+        if self.published()?.is_some() {
+            return Err(DraftError::Entry(self.folder.clone()));
+        }
+        durable::replace(&self.folder.join(layout::PAGE), &pretty(page))?;
+        if let Some(prose) = prose {
+            durable::replace(&self.folder.join(layout::PROSE), prose)?;
+        }
+        Ok(durable::sync_folder(&self.folder)?)
     }
 
     /// The plan.

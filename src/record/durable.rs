@@ -71,6 +71,19 @@ pub(crate) fn create_synced(path: &Path, bytes: &[u8]) -> Result<(), DiskError> 
     file.sync_all().map_err(DiskError::because("sync", path))
 }
 
+/// Puts a whole new file in the place of another: at any moment one of the two is there.
+///
+/// # Errors
+/// When the disk refuses; then the earlier file stays.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let _left_behind = std::fs::remove_file(&new);
+    create_synced(&new, bytes)?;
+    std::fs::rename(&new, path).map_err(DiskError::because("replace", path))
+}
+
 /// Syncs a folder, so that the names in it survive a loss of power.
 ///
 /// # Errors

@@ -12,6 +12,8 @@ pub const PROSE: &str = "entry.md.j2";
 pub const TEMPLATES: &str = "templates";
 /// The model with every default.
 pub const EXPANDED: &str = "expanded.json";
+/// The author's words as they were last taken from the manifest; absent: those of [`EXPANDED`].
+pub const PAGE: &str = "page.json";
 /// The plan.
 pub const PLAN: &str = "plan.json";
 /// The chain of records.
@@ -68,9 +70,9 @@ pub fn set_of(path: &str) -> Set {
 /// Whether a file or folder of this name may stand at the top of a draft or entry.
 #[must_use]
 pub fn is_expected(first: &str) -> bool {
-    const KNOWN: [&str; 21] = [
-        MANIFEST, LOCK, PROFILE, PROSE, TEMPLATES, EXPANDED, PLAN, RECORDS, RAW, HOST, ENGINE,
-        LOGS, LEDGER, SUMMARY, REPORT, CRATE, CITATION, SUMS, SET_ASIDE, WRITER, PUBLISHED,
+    const KNOWN: [&str; 22] = [
+        MANIFEST, LOCK, PROFILE, PROSE, TEMPLATES, EXPANDED, PAGE, PLAN, RECORDS, RAW, HOST,
+        ENGINE, LOGS, LEDGER, SUMMARY, REPORT, CRATE, CITATION, SUMS, SET_ASIDE, WRITER, PUBLISHED,
     ];
     KNOWN.contains(&first)
 }

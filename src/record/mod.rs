@@ -3,7 +3,7 @@
 //! Nothing rewrites a record. What a run has done is a fold over its lines, so resuming is a replay.
 
 pub mod draft;
-mod durable;
+pub(crate) mod durable;
 pub mod event;
 pub mod fold;
 pub mod journal;

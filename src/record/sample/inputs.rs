@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::{Sample, name, readings};
-use crate::lock::{LOCK_VERSION, Lock, Pin, Rules};
+use crate::lock::{self, Lock, ResolvedProgram, Resolver, Upgrade};
 use crate::model::candidate::{Endpoint, Process, VersionRule};
 use crate::model::cores::{Isolation, Sharing};
 use crate::model::derived::Comparison;
 use crate::model::estimator::{EstimateRule, RatioInterval};
-use crate::model::experiment::{ANALYSIS, Author, Confidence, Finding, Order, PROTOCOL, Page};
+use crate::model::experiment::{Author, Confidence, Finding, Order, PROTOCOL, Page};
 use crate::model::facts::{Enforces, EngineFacts, GENERATOR, GeneratorFacts, HostFacts};
 use crate::model::phase::LoadCommon;
 use crate::model::probe::{Probe, ProbeTimes};
@@ -336,27 +336,36 @@ fn block(phase: &Phase, round: u32, candidate: crate::model::CandidateName) -> B
     }
 }
 
-fn lock(sample: &Sample) -> Lock {
-    let experiment = experiment(sample);
-    let pin = Pin {
-        version: Some("1.26.3".to_owned()),
-        sha256: BTreeMap::from([("linux/x86_64".to_owned(), Digest::of(b"nginx"))]),
-    };
-    Lock {
-        lock_version: LOCK_VERSION,
-        experiment: experiment.name.clone(),
-        model: Digest::of_value(&experiment),
-        seed: sample.seed,
-        files: BTreeMap::new(),
-        programs: BTreeMap::from([("nginx".to_owned(), pin)]),
-        rules: Rules {
-            analysis: ANALYSIS,
-            protocol: PROTOCOL,
-            generator: GENERATOR.to_owned(),
-            guards: Digest::of_value(&experiment.guards),
-            templates: BTreeMap::new(),
-        },
+/// Answers as a machine would that has nginx.
+struct MadeUpMachine;
+
+impl Resolver for MadeUpMachine {
+    fn program(
+        &mut self,
+        name: &str,
+        rule: Option<&VersionRule>,
+    ) -> Result<ResolvedProgram, String> {
+        Ok(ResolvedProgram {
+            path: format!("/made-up/{name}").into(),
+            version: rule.map(|_| "1.26.3".to_owned()),
+            sha256: Digest::of(name.as_bytes()),
+            platform: "linux/x86_64".to_owned(),
+        })
     }
+
+    fn generator(&self) -> String {
+        GENERATOR.to_owned()
+    }
+}
+
+fn lock(sample: &Sample) -> Lock {
+    lock::pin(
+        &experiment(sample),
+        &mut MadeUpMachine,
+        None,
+        &Upgrade::None,
+    )
+    .expect("a made-up machine pins everything")
 }
 
 fn host() -> HostFacts {
@@ -443,10 +452,9 @@ pub(super) fn opened(sample: &Sample) -> Opened {
 }
 
 pub(super) fn inputs(sample: &Sample) -> Inputs {
-    let lock = serde_json::to_string_pretty(&lock(sample)).expect("a lock has string keys");
     Inputs {
         manifest: b"version: v1\nname: sample\n# made up: see expanded.json\n".to_vec(),
-        lock: Some(format!("{lock}\n").into_bytes()),
+        lock: Some(lock(sample).to_text().into_bytes()),
         profile: None,
         prose: Some(b"Nothing was measured.\n".to_vec()),
         templates: BTreeMap::new(),

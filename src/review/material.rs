@@ -1,0 +1,217 @@
+//! Everything that the rendered files of a draft or entry are made from.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use super::{Files, Folder, FolderError};
+use crate::estimate;
+use crate::lock::Lock;
+use crate::model::facts::HostFacts;
+use crate::model::{Digest, Experiment};
+use crate::plan::Plan;
+use crate::record::draft::from_json;
+use crate::record::layout::{self, Set};
+use crate::record::{
+    Event, IllegalSequence, LedgerLine, Progress, ReadError, ReadRecords, Records, ledger, reader,
+};
+use crate::report::{self, WitnessFile};
+
+/// Everything that the rendered files of a draft or entry are made from.
+#[derive(Debug, Clone)]
+pub struct Material {
+    /// Every record, the seal included.
+    pub records: Records,
+    /// The model with every default: the rules that it is estimated by.
+    pub experiment: Experiment,
+    /// The plan.
+    pub plan: Plan,
+    /// What people decided.
+    pub ledger: Vec<LedgerLine>,
+    /// The lock; absent: measured without one.
+    pub lock: Option<Lock>,
+    /// The machine.
+    pub host: HostFacts,
+    /// The author's prose; absent: none.
+    pub prose: Option<String>,
+    /// The experiment's own templates by name.
+    pub templates: BTreeMap<String, String>,
+    /// The witness files in the order of their paths.
+    pub files: Vec<WitnessFile>,
+    /// Whether the records are sealed: a published entry.
+    pub published: bool,
+}
+
+/// Why a draft or entry cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum MaterialError {
+    /// A file cannot be read.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The records are damaged.
+    #[error(transparent)]
+    Records(#[from] ReadError),
+    /// The records are in an order that no run of the plan writes.
+    #[error(transparent)]
+    Order(#[from] IllegalSequence),
+    /// Nothing was recorded yet.
+    #[error("`{}` has no records yet: nothing can be made from them", .0.escape_debug())]
+    Empty(String),
+    /// A file is not what loadlab wrote.
+    #[error("cannot read `{}`: {because}", file.escape_debug())]
+    File {
+        /// The file, relative to the folder.
+        file: String,
+        /// What is wrong, with its place.
+        because: String,
+    },
+    /// The ledger is damaged.
+    #[error(transparent)]
+    Ledger(#[from] ledger::LedgerError),
+}
+
+/// Reads one JSON file of a folder.
+pub(crate) fn json<T: DeserializeOwned>(folder: &Folder, file: &str) -> Result<T, MaterialError> {
+    let bytes = folder.read(file)?;
+    from_json(&bytes).map_err(|because| MaterialError::File {
+        file: file.to_owned(),
+        because,
+    })
+}
+
+/// The records of a folder.
+pub(crate) fn records(folder: &Folder) -> Result<ReadRecords, MaterialError> {
+    let path = folder.path().join(layout::RECORDS);
+    Ok(reader::read_from(folder.file(layout::RECORDS)?, &path)?)
+}
+
+/// Whether the last record is a seal.
+pub(crate) fn is_sealed(records: &Records) -> bool {
+    matches!(
+        records.lines().last().map(|line| &line.event),
+        Some(Event::Sealed { .. })
+    )
+}
+
+fn text(folder: &Folder, file: &str) -> Result<String, MaterialError> {
+    String::from_utf8(folder.read(file)?).map_err(|error| MaterialError::File {
+        file: file.to_owned(),
+        because: error.to_string(),
+    })
+}
+
+impl Material {
+    /// Reads a draft or entry. A torn last record of a draft is left out.
+    ///
+    /// # Errors
+    /// When a file is missing, damaged or not safe to read.
+    pub fn read(folder: &Folder) -> Result<Self, MaterialError> {
+        let listing = folder.list()?;
+        let witness = |path: &&String| layout::set_of(path) == Set::Witness;
+        let paths: Vec<String> = listing.files.keys().filter(witness).cloned().collect();
+        let files = paths.into_iter().map(|path| {
+            let (digest, bytes) = folder.digest(&path)?;
+            Ok(WitnessFile {
+                path,
+                bytes,
+                digest,
+            })
+        });
+        let files: Vec<WitnessFile> = files.collect::<Result<_, FolderError>>()?;
+        Self::read_with(folder, files)
+    }
+
+    /// As [`read`](Self::read), where the witness files are hashed already.
+    pub(crate) fn read_with(
+        folder: &Folder,
+        files: Vec<WitnessFile>,
+    ) -> Result<Self, MaterialError> {
+        let has = |name: &str| files.iter().any(|file| file.path == name);
+        let records = records(folder)?.records;
+        let Some(opened) = records.opened() else {
+            return Err(MaterialError::Empty(
+                folder.path().to_string_lossy().into_owned(),
+            ));
+        };
+        let mut experiment: Experiment = json(folder, layout::EXPANDED)?;
+        if opened.experiment != experiment.name {
+            return Err(MaterialError::File {
+                file: layout::EXPANDED.to_owned(),
+                because: format!(
+                    "it is of experiment `{}`, the records of `{}`",
+                    experiment.name, opened.experiment
+                ),
+            });
+        }
+        if has(layout::PAGE) {
+            experiment.page = json(folder, layout::PAGE)?;
+        }
+        let plan: Plan = json(folder, layout::PLAN)?;
+        Progress::of(&records, &plan)?;
+        let prose = has(layout::PROSE)
+            .then(|| text(folder, layout::PROSE))
+            .transpose()?;
+        let ledger = if has(layout::LEDGER) {
+            ledger::parse(&folder.read(layout::LEDGER)?, layout::LEDGER.as_ref())?
+        } else {
+            Vec::new()
+        };
+        let lock = has(layout::LOCK).then(|| read_lock(folder)).transpose()?;
+        let prefix = format!("{}/", layout::TEMPLATES);
+        let own = files.iter().filter_map(|file| {
+            let name = file.path.strip_prefix(&prefix)?;
+            Some(text(folder, &file.path).map(|text| (name.to_owned(), text)))
+        });
+        Ok(Self {
+            published: is_sealed(&records),
+            templates: own.collect::<Result<_, _>>()?,
+            host: json(folder, layout::HOST)?,
+            records,
+            experiment,
+            plan,
+            ledger,
+            lock,
+            prose,
+            files,
+        })
+    }
+
+    /// The digest of a witness file; absent: there is none.
+    #[must_use]
+    pub fn digest(&self, path: &str) -> Option<Digest> {
+        let file = self.files.iter().find(|file| file.path == path);
+        file.map(|file| file.digest)
+    }
+
+    /// Estimates and lays out: every rendered file but the checksums.
+    ///
+    /// # Errors
+    /// What is at fault in a template or the author's texts.
+    pub fn render(&self) -> Result<Files, String> {
+        let Some(opened) = self.records.opened() else {
+            return Err("there are no records".to_owned());
+        };
+        let summary = estimate::estimate(&self.records, &self.experiment, &self.plan, &self.ledger);
+        let sessions = self.records.sessions();
+        let context = report::Context {
+            experiment: &self.experiment,
+            opened,
+            sessions: &sessions,
+            host: &self.host,
+            lock: self.lock.as_ref(),
+            prose: self.prose.as_deref(),
+            files: &self.files,
+            published: self.published,
+        };
+        let templates = report::Templates::with(&self.templates);
+        report::render(&summary, &context, &templates).map_err(|error| error.to_string())
+    }
+}
+
+fn read_lock(folder: &Folder) -> Result<Lock, MaterialError> {
+    let text = text(folder, layout::LOCK)?;
+    Lock::from_text(&text, layout::LOCK).map_err(|error| MaterialError::File {
+        file: layout::LOCK.to_owned(),
+        because: error.to_string(),
+    })
+}
