@@ -17,30 +17,24 @@ pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verd
         let Some((busy, capacity)) = busy(measured, context.experiment) else {
             return Verdict::default();
         };
-        let seen = || {
-            format!(
-                "the generator used {} of its cores",
-                percent(busy, capacity)
-            )
-        };
+        let seen = format!(
+            "the generator used {} of its cores",
+            percent(busy, capacity)
+        );
         let ran_out = exceeds(busy, capacity, guards.generator_busy_invalid);
         let closed_loop = matches!(measured.id.at, LoadPoint::Connections(_));
         if ran_out && closed_loop {
-            Verdict::caveat(
-                Caveat::CeilingOfRig,
-                format!("{}: {}", place(measured), seen()),
-            )
+            Verdict::caveat(Caveat::CeilingOfRig, format!("{}: {seen}", place(measured)))
         } else if ran_out && !is_held(measured, context.experiment) {
             let evidence = format!(
-                "{} at a rate that was not held, invalid above {}",
-                seen(),
+                "{seen} at a rate that was not held, invalid above {}",
                 guards.generator_busy_invalid
             );
             Verdict::breach(GuardCode::GeneratorSaturated, evidence, Some(&measured.id))
         } else if exceeds(busy, capacity, guards.generator_busy_caveat) && !closed_loop {
             Verdict::caveat(
                 Caveat::GeneratorBusy,
-                format!("{}: {}", place(measured), seen()),
+                format!("{}: {seen}", place(measured)),
             )
         } else {
             Verdict::default()

@@ -1,6 +1,5 @@
 //! Load generators: they describe a member and read what it printed; they never spawn.
 
-pub mod fake;
 pub mod oha;
 pub mod stub;
 

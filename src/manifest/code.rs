@@ -187,9 +187,6 @@ diagnostic_codes! {
     UnknownProfile = "L221",
         "No such profile in the manifest's `profiles` or in the folder `profiles/` beside it.",
         "Name one that exists, or write it.";
-    RepeatedPoint = "L222",
-        "The same load point stands twice.",
-        "Keep one: repetitions are counted by `repetitions`.";
     StrictSharing = "L223",
         "The manifest demands strict isolation and the profile shares cores.",
         "Use a machine with cores for every role, or a manifest without `isolation: strict`.";

@@ -7,14 +7,27 @@
 
 mod code;
 mod diagnostic;
+mod expand;
+mod files;
+mod findings;
+mod parse;
 mod render;
+mod scalar;
+mod schema;
+mod shape;
+mod source;
+mod tree;
+mod wire;
 
 use std::path::{Path, PathBuf};
 
 use crate::model::Experiment;
 
+use findings::Findings;
+
 pub use code::{DiagnosticCode, codes, explain};
 pub use diagnostic::{Diagnostic, Faults, Label, Place, Severity};
+pub use schema::{profile_schema, schema};
 
 /// A manifest that was loaded, with what it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +63,42 @@ pub struct ProfileSource {
 /// # Errors
 /// With every fault at once, each with its place.
 pub fn load(path: &Path, profile: Option<&str>) -> Result<Loaded, Faults> {
-    let _ = (path, profile);
-    Err(Faults {
-        diagnostics: Vec::new(),
-        left_out: 0,
-        sources: Vec::new(),
+    let mut findings = Findings::default();
+    match read(path, profile, &mut findings) {
+        Some(loaded) if !findings.has_errors() => {
+            let notes = findings.into_faults().diagnostics;
+            Ok(Loaded { notes, ..loaded })
+        }
+        _ => Err(findings.into_faults()),
+    }
+}
+
+/// The whole way from the file to the model; absent where it cannot be gone to its end.
+fn read(path: &Path, profile: Option<&str>, findings: &mut Findings) -> Option<Loaded> {
+    let path = source::manifest_path(path);
+    let folder = path
+        .parent()
+        .filter(|parent| *parent != Path::new(""))
+        .unwrap_or(Path::new("."));
+    let (number, manifest) = source::read(&path, findings)?;
+    let mut tree = parse::parse(number, findings)?;
+    shape::check(&mut tree, &schema(), findings);
+    source::merge_defaults(&mut tree);
+    let (machine, profile) = source::merge_profile(&mut tree, folder, profile, findings);
+    let wire = source::wire(&tree, findings)?;
+    let experiment = expand::expand(wire, &tree, &machine, folder.to_owned(), findings);
+    let stem = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let folder = folder.to_owned();
+    Some(Loaded {
+        experiment,
+        folder,
+        stem,
+        manifest,
+        profile,
+        notes: Vec::new(),
     })
 }
