@@ -76,7 +76,10 @@ pub fn render(
 ) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
     let mut files = BTreeMap::new();
     files.insert("summary.json".to_owned(), numbers(summary));
-    files.insert("CITATION.cff".to_owned(), citation::render(summary, context).into_bytes());
+    files.insert(
+        "CITATION.cff".to_owned(),
+        citation::render(summary, context).into_bytes(),
+    );
     for (name, bytes) in tables::render(summary)? {
         files.insert(format!("report/tables/{name}"), bytes);
     }
@@ -115,8 +118,14 @@ fn draw(
 ) -> Result<BTreeMap<String, String>, RenderError> {
     let engine = templates.engine(Output::Svg)?;
     let drawing = |chart| {
-        let view = Value::from_pairs([("chart", Value::from(Serde(chart))), ("alone", Value::from(alone))]);
-        Ok((view::chart_file(chart), templates::fill(&engine, templates::CHART, view)?))
+        let view = Value::from_pairs([
+            ("chart", Value::from(Serde(chart))),
+            ("alone", Value::from(alone)),
+        ]);
+        Ok((
+            view::chart_file(chart),
+            templates::fill(&engine, templates::CHART, view)?,
+        ))
     };
     charts.all().map(drawing).collect()
 }

@@ -23,7 +23,9 @@ pub(super) fn render(summary: &Summary) -> Result<BTreeMap<String, Vec<u8>>, Ren
         ("caveats.csv", caveats(summary)),
     ];
     let written = tables.into_iter().map(|(name, rows)| {
-        let bytes = rows.finish().map_err(|error| RenderError::Table(name.to_owned(), error.to_string()))?;
+        let bytes = rows
+            .finish()
+            .map_err(|error| RenderError::Table(name.to_owned(), error.to_string()))?;
         Ok((name.to_owned(), bytes))
     });
     written.collect()
@@ -37,22 +39,33 @@ struct Rows {
 
 impl Rows {
     fn new(heading: &[&str]) -> Self {
-        let writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-        let mut rows = Self { writer, fault: None };
+        let writer = csv::WriterBuilder::new()
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_writer(Vec::new());
+        let mut rows = Self {
+            writer,
+            fault: None,
+        };
         rows.push(heading);
         rows
     }
 
     fn push<T: AsRef<str>>(&mut self, cells: &[T]) {
         if self.fault.is_none() {
-            self.fault = self.writer.write_record(cells.iter().map(|it| cell(it.as_ref()))).err();
+            self.fault = self
+                .writer
+                .write_record(cells.iter().map(|it| cell(it.as_ref())))
+                .err();
         }
     }
 
     fn finish(self) -> Result<Vec<u8>, csv::Error> {
         match self.fault {
             Some(fault) => Err(fault),
-            None => self.writer.into_inner().map_err(|error| csv::Error::from(error.into_error())),
+            None => self
+                .writer
+                .into_inner()
+                .map_err(|error| csv::Error::from(error.into_error())),
         }
     }
 }
@@ -66,7 +79,10 @@ fn decimal(value: Option<&Decimal>) -> String {
 }
 
 fn unit(unit: crate::model::Unit) -> String {
-    serde_json::to_value(unit).ok().and_then(|it| it.as_str().map(str::to_owned)).unwrap_or_default()
+    serde_json::to_value(unit)
+        .ok()
+        .and_then(|it| it.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 fn key(estimate: &Estimate) -> [String; 7] {
@@ -83,9 +99,29 @@ fn key(estimate: &Estimate) -> [String; 7] {
 
 fn estimates(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "phase", "scenario", "at", "candidate", "role", "metric", "unit", "estimator", "n", "value", "at_most",
-        "at_least", "interval_low", "interval_high", "true_coverage", "interval_kind", "min", "max", "median",
-        "achieved_per_second", "with_everything_kept", "mark", "because",
+        "phase",
+        "scenario",
+        "at",
+        "candidate",
+        "role",
+        "metric",
+        "unit",
+        "estimator",
+        "n",
+        "value",
+        "at_most",
+        "at_least",
+        "interval_low",
+        "interval_high",
+        "true_coverage",
+        "interval_kind",
+        "min",
+        "max",
+        "median",
+        "achieved_per_second",
+        "with_everything_kept",
+        "mark",
+        "because",
     ]);
     for it in &summary.estimates {
         let interval = it.interval.as_ref();
@@ -115,8 +151,20 @@ fn estimates(summary: &Summary) -> Rows {
 
 fn repetitions(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "phase", "scenario", "at", "candidate", "role", "metric", "unit", "round", "attempt", "value", "at_most",
-        "outcome", "accepted", "because",
+        "phase",
+        "scenario",
+        "at",
+        "candidate",
+        "role",
+        "metric",
+        "unit",
+        "round",
+        "attempt",
+        "value",
+        "at_most",
+        "outcome",
+        "accepted",
+        "because",
     ]);
     for estimate in &summary.estimates {
         let key = key(estimate);
@@ -139,8 +187,22 @@ fn repetitions(summary: &Summary) -> Rows {
 
 fn over_points(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "phase", "scenario", "candidate", "role", "metric", "unit", "over_repetitions", "over_points", "value",
-        "at_least", "at", "largest_median", "largest_median_at", "best_single", "best_single_at", "because",
+        "phase",
+        "scenario",
+        "candidate",
+        "role",
+        "metric",
+        "unit",
+        "over_repetitions",
+        "over_points",
+        "value",
+        "at_least",
+        "at",
+        "largest_median",
+        "largest_median_at",
+        "best_single",
+        "best_single_at",
+        "because",
     ]);
     for it in &summary.over_points {
         let (median, single) = (it.best_median.as_ref(), it.best_single.as_ref());
@@ -168,13 +230,33 @@ fn over_points(summary: &Summary) -> Rows {
 
 fn cells(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "phase", "scenario", "at", "candidate", "kept", "accepted", "outcomes", "ran_out", "candidate_busy_share",
-        "generator_busy_share", "foreign_cores", "steal_share", "softirq_ns_per_request", "idle_cores", "not_steady",
-        "burst", "connections",
+        "phase",
+        "scenario",
+        "at",
+        "candidate",
+        "kept",
+        "accepted",
+        "outcomes",
+        "ran_out",
+        "candidate_busy_share",
+        "generator_busy_share",
+        "foreign_cores",
+        "steal_share",
+        "softirq_ns_per_request",
+        "idle_cores",
+        "not_steady",
+        "burst",
+        "connections",
     ]);
     for it in &summary.cells {
-        let outcomes = it.outcomes.iter().map(|(outcome, count)| format!("{outcome} {count}"));
-        let ran_out = it.ran_out.iter().map(|(who, count)| format!("{} {count}", super::view::wording::ran_out(*who)));
+        let outcomes = it
+            .outcomes
+            .iter()
+            .map(|(outcome, count)| format!("{outcome} {count}"));
+        let ran_out = it
+            .ran_out
+            .iter()
+            .map(|(who, count)| format!("{} {count}", super::view::wording::ran_out(*who)));
         rows.push(&[
             it.phase.to_string(),
             it.scenario.to_string(),
@@ -200,10 +282,29 @@ fn cells(summary: &Summary) -> Rows {
 
 fn comparisons(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "metric", "phase", "scenario", "at", "role", "compare", "against", "primary", "compare_value",
-        "against_value", "compare_achieved_per_second", "against_achieved_per_second", "compare_n", "against_n",
-        "ratio", "interval_low", "interval_high", "true_coverage", "interval_kind", "verdict", "corrected_for",
-        "p_value", "because",
+        "metric",
+        "phase",
+        "scenario",
+        "at",
+        "role",
+        "compare",
+        "against",
+        "primary",
+        "compare_value",
+        "against_value",
+        "compare_achieved_per_second",
+        "against_achieved_per_second",
+        "compare_n",
+        "against_n",
+        "ratio",
+        "interval_low",
+        "interval_high",
+        "true_coverage",
+        "interval_kind",
+        "verdict",
+        "corrected_for",
+        "p_value",
+        "because",
     ]);
     for it in &summary.comparisons {
         let (named, interval) = (&it.comparison, it.interval.as_ref());
@@ -227,7 +328,10 @@ fn comparisons(summary: &Summary) -> Rows {
             decimal(interval.map(|it| &it.high)),
             decimal(interval.map(|it| &it.coverage)),
             text(interval.map(|it| &it.kind)),
-            it.verdict.map(super::view::wording::verdict).unwrap_or_default().to_owned(),
+            it.verdict
+                .map(super::view::wording::verdict)
+                .unwrap_or_default()
+                .to_owned(),
             it.corrected_for.to_string(),
             decimal(it.p_value.as_ref()),
             text(it.because.as_ref()),
@@ -238,7 +342,17 @@ fn comparisons(summary: &Summary) -> Rows {
 
 fn derived(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "name", "title", "candidate", "scenario", "value", "unit", "with_best_single", "relative", "agrees", "mark", "note",
+        "name",
+        "title",
+        "candidate",
+        "scenario",
+        "value",
+        "unit",
+        "with_best_single",
+        "relative",
+        "agrees",
+        "mark",
+        "note",
     ]);
     for result in &summary.derived {
         for it in &result.rows {
@@ -261,7 +375,14 @@ fn derived(summary: &Summary) -> Rows {
 }
 
 fn counts(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&["phase", "candidate", "blocks_planned", "blocks_kept", "attempts_excluded", "blocks_tried_again"]);
+    let mut rows = Rows::new(&[
+        "phase",
+        "candidate",
+        "blocks_planned",
+        "blocks_kept",
+        "attempts_excluded",
+        "blocks_tried_again",
+    ]);
     for it in &summary.counts {
         let numbers = [it.planned, it.kept, it.excluded, it.tried_again].map(|it| it.to_string());
         let mut cells = vec![it.phase.to_string(), it.candidate.to_string()];
@@ -288,8 +409,20 @@ fn exclusions(summary: &Summary) -> Rows {
 
 fn timeline(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&[
-        "at_ms", "phase", "round", "candidate", "attempt", "scenario", "at", "kept", "outcome",
-        "achieved_low_per_second", "achieved_high_per_second", "cpu_ns_per_request", "p50_ns", "p99_ns",
+        "at_ms",
+        "phase",
+        "round",
+        "candidate",
+        "attempt",
+        "scenario",
+        "at",
+        "kept",
+        "outcome",
+        "achieved_low_per_second",
+        "achieved_high_per_second",
+        "cpu_ns_per_request",
+        "p50_ns",
+        "p99_ns",
     ]);
     for it in &summary.timeline {
         let block = &it.attempt.block;
@@ -321,10 +454,18 @@ fn probe(summary: &Summary) -> Rows {
         rows.push(&cells);
     };
     push("achieved", "per_second", summary.probe.achieved.as_ref());
-    push("cpu_per_request", "nanoseconds", summary.probe.cpu_per_request.as_ref());
+    push(
+        "cpu_per_request",
+        "nanoseconds",
+        summary.probe.cpu_per_request.as_ref(),
+    );
     push("p99", "nanoseconds", summary.probe.p99.as_ref());
     for (cpu, range) in &summary.probe.fixed_work {
-        push(&format!("fixed_work_cpu_{cpu}"), "of_calibration", Some(range));
+        push(
+            &format!("fixed_work_cpu_{cpu}"),
+            "of_calibration",
+            Some(range),
+        );
     }
     rows
 }

@@ -27,9 +27,17 @@ impl Axis {
         let finite: Vec<f64> = values.into_iter().filter(|it| it.is_finite()).collect();
         let high = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let low = finite.iter().copied().fold(f64::INFINITY, f64::min);
-        let (low, high) = if finite.is_empty() { (0.0, 1.0) } else { (low, high) };
+        let (low, high) = if finite.is_empty() {
+            (0.0, 1.0)
+        } else {
+            (low, high)
+        };
         let low = if zero { low.min(0.0) } else { low };
-        let high = if high > low { high } else { low + low.abs().max(1.0) * 0.1 };
+        let high = if high > low {
+            high
+        } else {
+            low + low.abs().max(1.0) * 0.1
+        };
         let (step, decimals) = step((high - low) / 5.0);
         let first = (low / step).floor();
         let last = (high / step - 1e-9).ceil();
@@ -39,7 +47,12 @@ impl Axis {
             ticks.push(at * step);
             at += 1.0;
         }
-        Self { low: first * step, high: last * step, ticks, decimals }
+        Self {
+            low: first * step,
+            high: last * step,
+            ticks,
+            decimals,
+        }
     }
 
     /// Where a value stands between two coordinates.
@@ -50,36 +63,83 @@ impl Axis {
 
     /// A tick as it is printed.
     pub(crate) fn label(&self, tick: f64) -> String {
-        if tick == 0.0 { "0".to_owned() } else { fixed(tick, self.decimals) }
+        if tick == 0.0 {
+            "0".to_owned()
+        } else {
+            fixed(tick, self.decimals)
+        }
     }
 
     /// Grid lines from top to bottom with labels below, and the unit at their end.
-    pub(crate) fn draw_below(&self, shapes: &mut Vec<Shape>, (left, right): (f64, f64), (top, bottom): (f64, f64), unit: &str) {
+    pub(crate) fn draw_below(
+        &self,
+        shapes: &mut Vec<Shape>,
+        (left, right): (f64, f64),
+        (top, bottom): (f64, f64),
+        unit: &str,
+    ) {
         for tick in &self.ticks {
             let x = self.at(*tick, left, right);
             shapes.push(Shape::line("grid", (x, top), (x, bottom)));
-            let anchor = if *tick == self.low { "start" } else if *tick == self.high { "end" } else { "middle" };
-            shapes.push(Shape::text("tick", x, bottom + 15.0, anchor, &self.label(*tick)));
+            let anchor = if *tick == self.low {
+                "start"
+            } else if *tick == self.high {
+                "end"
+            } else {
+                "middle"
+            };
+            shapes.push(Shape::text(
+                "tick",
+                x,
+                bottom + 15.0,
+                anchor,
+                &self.label(*tick),
+            ));
         }
-        shapes.push(Shape::text("tick", WIDTH / 2.0, bottom + 31.0, "middle", unit));
+        shapes.push(Shape::text(
+            "tick",
+            WIDTH / 2.0,
+            bottom + 31.0,
+            "middle",
+            unit,
+        ));
     }
 
     /// Grid lines from left to right with labels before them, and the unit above.
-    pub(crate) fn draw_beside(&self, shapes: &mut Vec<Shape>, (left, right): (f64, f64), (top, bottom): (f64, f64), unit: &str) {
+    pub(crate) fn draw_beside(
+        &self,
+        shapes: &mut Vec<Shape>,
+        (left, right): (f64, f64),
+        (top, bottom): (f64, f64),
+        unit: &str,
+    ) {
         shapes.push(Shape::text("tick", 0.0, top - 10.0, "start", unit));
         for tick in &self.ticks {
             let y = self.at(*tick, bottom, top);
             shapes.push(Shape::line("grid", (left, y), (right, y)));
-            shapes.push(Shape::text("tick", left - 8.0, y + 4.0, "end", &self.label(*tick)));
+            shapes.push(Shape::text(
+                "tick",
+                left - 8.0,
+                y + 4.0,
+                "end",
+                &self.label(*tick),
+            ));
         }
     }
 }
 
 /// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not below the wish, with its decimals.
 fn step(wish: f64) -> (f64, i32) {
-    let wish = if wish.is_finite() && wish > 0.0 { wish } else { 1.0 };
+    let wish = if wish.is_finite() && wish > 0.0 {
+        wish
+    } else {
+        1.0
+    };
     let text = format!("{wish:e}");
-    let exponent: i32 = text.split_once('e').and_then(|(_, it)| it.parse().ok()).unwrap_or(0);
+    let exponent: i32 = text
+        .split_once('e')
+        .and_then(|(_, it)| it.parse().ok())
+        .unwrap_or(0);
     let decimals = |extra: i32| (extra - exponent).max(0);
     for (factor, extra) in [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0), (10.0, -1)] {
         let step = factor * power_of_ten(exponent);
@@ -105,9 +165,18 @@ mod tests {
         for (values, labels) in [
             (vec![0.0, 83.5], vec!["0", "20", "40", "60", "80", "100"]),
             (vec![0.0, 9.7], vec!["0", "2", "4", "6", "8", "10"]),
-            (vec![0.0, 0.42], vec!["0", "0.1", "0.2", "0.3", "0.4", "0.5"]),
-            (vec![0.0, 50_000.0], vec!["0", "10,000", "20,000", "30,000", "40,000", "50,000"]),
-            (vec![0.0, 1.2], vec!["0", "0.25", "0.50", "0.75", "1.00", "1.25"]),
+            (
+                vec![0.0, 0.42],
+                vec!["0", "0.1", "0.2", "0.3", "0.4", "0.5"],
+            ),
+            (
+                vec![0.0, 50_000.0],
+                vec!["0", "10,000", "20,000", "30,000", "40,000", "50,000"],
+            ),
+            (
+                vec![0.0, 1.2],
+                vec!["0", "0.25", "0.50", "0.75", "1.00", "1.25"],
+            ),
         ] {
             let axis = Axis::over(values, true);
             let shown: Vec<String> = axis.ticks.iter().map(|it| axis.label(*it)).collect();

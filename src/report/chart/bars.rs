@@ -51,13 +51,19 @@ pub(crate) fn chart(words: &Words, groups: &[Group], scale: Scale) -> Option<Cha
     bars().any(|bar| bar.value.is_some()).then_some(())?;
     let all = bars().flat_map(|bar| {
         let ends = bar.interval.map(|(low, high)| [low, high]);
-        bar.value.into_iter().chain(bar.repetitions.iter().copied()).chain(ends.into_iter().flatten())
+        bar.value
+            .into_iter()
+            .chain(bar.repetitions.iter().copied())
+            .chain(ends.into_iter().flatten())
     });
     let axis = Axis::over(all.map(|value| scaled(value, scale)), true);
     let mut body = Vec::new();
     let mut y = 6.0;
     for group in groups {
-        body.push(Shape::text("group", 0.0, y + 14.0, "start", &cut(&group.title, LINE)).titled(group.title.as_str()));
+        body.push(
+            Shape::text("group", 0.0, y + 14.0, "start", &cut(&group.title, LINE))
+                .titled(group.title.as_str()),
+        );
         y += GROUP;
         for bar in &group.bars {
             draw(&mut body, bar, &axis, scale, y);
@@ -83,32 +89,61 @@ fn draw(shapes: &mut Vec<Shape>, bar: &Bar, axis: &Axis, scale: Scale, top: f64)
     let middle = top + 24.0;
     let value = cut(&bar.text, LINE / 2);
     let room = LINE - 2 - value.chars().count();
-    shapes.push(Shape::text("name", 0.0, top + 11.0, "start", &cut(&bar.name, room)).titled(bar.name.as_str()));
+    shapes.push(
+        Shape::text("name", 0.0, top + 11.0, "start", &cut(&bar.name, room))
+            .titled(bar.name.as_str()),
+    );
     shapes.push(Shape::text("value", WIDTH, top + 11.0, "end", &value).titled(bar.text.as_str()));
     let class = look(bar.series);
     if let Some(value) = bar.value {
         let full = format!("{}: {}", bar.name, bar.text);
-        let rect = Shape::rect(&format!("{class} bar"), 0.0, middle - BAR / 2.0, x(value), BAR);
+        let rect = Shape::rect(
+            &format!("{class} bar"),
+            0.0,
+            middle - BAR / 2.0,
+            x(value),
+            BAR,
+        );
         shapes.push(rect.titled(full));
     }
     for repetition in spread(&bar.repetitions, MOST_MARKS) {
-        shapes.push(Shape::path(&format!("{class} dot"), mark(bar.series, x(repetition), middle, 3.2)));
+        shapes.push(Shape::path(
+            &format!("{class} dot"),
+            mark(bar.series, x(repetition), middle, 3.2),
+        ));
     }
     if let Some((low, high)) = bar.interval {
         let (low, high) = (x(low), x(high));
         shapes.push(Shape::line("whisker", (low, middle), (high, middle)));
         for end in [low, high] {
-            shapes.push(Shape::line("whisker", (end, middle - 5.0), (end, middle + 5.0)));
+            shapes.push(Shape::line(
+                "whisker",
+                (end, middle - 5.0),
+                (end, middle + 5.0),
+            ));
         }
     }
 }
 
 fn description(groups: &[Group]) -> String {
     let group = |group: &Group| {
-        let bars: Vec<String> = group.bars.iter().map(|bar| format!("{} {}", bar.name, bar.text)).collect();
+        let bars: Vec<String> = group
+            .bars
+            .iter()
+            .map(|bar| format!("{} {}", bar.name, bar.text))
+            .collect();
         format!("{}: {}.", group.title, bars.join("; "))
     };
-    let most = groups.iter().flat_map(|it| &it.bars).map(|it| it.repetitions.len()).max().unwrap_or(0);
+    let most = groups
+        .iter()
+        .flat_map(|it| &it.bars)
+        .map(|it| it.repetitions.len())
+        .max()
+        .unwrap_or(0);
     let all: Vec<String> = groups.iter().map(group).collect();
-    format!("{} Each mark is a repetition; the whisker is the interval.{}", all.join(" "), left_out(most, MOST_MARKS))
+    format!(
+        "{} Each mark is a repetition; the whisker is the interval.{}",
+        all.join(" "),
+        left_out(most, MOST_MARKS)
+    )
 }

@@ -48,14 +48,29 @@ pub(crate) fn chart(words: &Words, lines: &[Line], scale: Scale) -> Option<Chart
     for column in &columns {
         let x = place(&columns, *column);
         shapes.push(Shape::line("grid faint", (x, TOP), (x, bottom)));
-        shapes.push(Shape::text("tick", x, bottom + 16.0, "middle", &count(u64::from(*column))));
+        shapes.push(Shape::text(
+            "tick",
+            x,
+            bottom + 16.0,
+            "middle",
+            &count(u64::from(*column)),
+        ));
     }
     let middle = f64::midpoint(LEFT, WIDTH);
-    shapes.push(Shape::text("tick", middle, bottom + 33.0, "middle", "connections"));
+    shapes.push(Shape::text(
+        "tick",
+        middle,
+        bottom + 33.0,
+        "middle",
+        "connections",
+    ));
     for line in lines {
         draw(&mut shapes, line, &columns, &axis, scale);
     }
-    let names: Vec<(usize, String)> = lines.iter().map(|it| (it.series, it.name.clone())).collect();
+    let names: Vec<(usize, String)> = lines
+        .iter()
+        .map(|it| (it.series, it.name.clone()))
+        .collect();
     let height = bottom + 46.0 + legend(&mut shapes, &names, bottom + 44.0);
     Some(Chart {
         name: words.name.clone(),
@@ -85,24 +100,47 @@ fn draw(shapes: &mut Vec<Shape>, line: &Line, columns: &[u32], axis: &Axis, scal
     for point in &line.points {
         match point.value {
             Some(value) => {
-                let step = if d.is_empty() || d.ends_with(' ') { "M" } else { "L" };
-                d.push_str(&format!("{step}{} {}", fixed(place(columns, point.connections)), fixed(at(value))));
+                let step = if d.is_empty() || d.ends_with(' ') {
+                    "M"
+                } else {
+                    "L"
+                };
+                d.push_str(&format!(
+                    "{step}{} {}",
+                    fixed(place(columns, point.connections)),
+                    fixed(at(value))
+                ));
             }
             // A gap: the next point begins a new piece.
             None => d.push(' '),
         }
     }
     if !d.trim().is_empty() {
-        shapes.push(Shape::path(&format!("{class} curve d{}", line.series % 3), d.trim().to_owned()));
+        shapes.push(Shape::path(
+            &format!("{class} curve d{}", line.series % 3),
+            d.trim().to_owned(),
+        ));
     }
     for point in &line.points {
         let x = place(columns, point.connections);
         for repetition in spread(&point.repetitions, MOST_MARKS) {
-            shapes.push(Shape::path(&format!("{class} dot"), mark(line.series, x, at(repetition), 3.2)));
+            shapes.push(Shape::path(
+                &format!("{class} dot"),
+                mark(line.series, x, at(repetition), 3.2),
+            ));
         }
         if let Some(value) = point.value {
-            let full = format!("{}, {} connections: {}", line.name, point.connections, point.text);
-            shapes.push(Shape::path(&format!("{class} mark"), mark(line.series, x, at(value), 4.5)).titled(full));
+            let full = format!(
+                "{}, {} connections: {}",
+                line.name, point.connections, point.text
+            );
+            shapes.push(
+                Shape::path(
+                    &format!("{class} mark"),
+                    mark(line.series, x, at(value), 4.5),
+                )
+                .titled(full),
+            );
         }
     }
 }
@@ -110,9 +148,22 @@ fn draw(shapes: &mut Vec<Shape>, line: &Line, columns: &[u32], axis: &Axis, scal
 fn description(lines: &[Line]) -> String {
     let line = |line: &Line| {
         let point = |it: &Point| format!("{} at {}", it.text, it.connections);
-        format!("{}: {}.", line.name, line.points.iter().map(point).collect::<Vec<_>>().join(", "))
+        format!(
+            "{}: {}.",
+            line.name,
+            line.points.iter().map(point).collect::<Vec<_>>().join(", ")
+        )
     };
-    let most = lines.iter().flat_map(|it| &it.points).map(|it| it.repetitions.len()).max().unwrap_or(0);
+    let most = lines
+        .iter()
+        .flat_map(|it| &it.points)
+        .map(|it| it.repetitions.len())
+        .max()
+        .unwrap_or(0);
     let all: Vec<String> = lines.iter().map(line).collect();
-    format!("{} Filled marks are estimates, hollow ones repetitions.{}", all.join(" "), left_out(most, MOST_MARKS))
+    format!(
+        "{} Filled marks are estimates, hollow ones repetitions.{}",
+        all.join(" "),
+        left_out(most, MOST_MARKS)
+    )
 }

@@ -26,7 +26,12 @@ const PLOT: f64 = 190.0;
 
 /// The chart; absent when there is nothing to draw. `names` are the series in order.
 #[allow(clippy::cast_precision_loss)] // Milliseconds of a run are far below 2^53.
-pub(crate) fn chart(words: &Words, names: &[(usize, String)], moments: &[Moment], scale: Scale) -> Option<Chart> {
+pub(crate) fn chart(
+    words: &Words,
+    names: &[(usize, String)],
+    moments: &[Moment],
+    scale: Scale,
+) -> Option<Chart> {
     (!moments.is_empty()).then_some(())?;
     let axis = Axis::over(moments.iter().map(|it| scaled(it.value, scale)), false);
     let last = moments.iter().map(|it| it.at_ms).max().unwrap_or(0) as f64 / 60_000.0;
@@ -36,15 +41,30 @@ pub(crate) fn chart(words: &Words, names: &[(usize, String)], moments: &[Moment]
     axis.draw_beside(&mut shapes, (LEFT, right), (TOP, bottom), &words.unit);
     for tick in &time.ticks {
         let x = time.at(*tick, LEFT + 8.0, right - 8.0);
-        shapes.push(Shape::text("tick", x, bottom + 16.0, "middle", &time.label(*tick)));
+        shapes.push(Shape::text(
+            "tick",
+            x,
+            bottom + 16.0,
+            "middle",
+            &time.label(*tick),
+        ));
     }
     let middle = f64::midpoint(LEFT, WIDTH);
-    shapes.push(Shape::text("tick", middle, bottom + 33.0, "middle", "minutes since the first measurement"));
+    shapes.push(Shape::text(
+        "tick",
+        middle,
+        bottom + 33.0,
+        "middle",
+        "minutes since the first measurement",
+    ));
     for moment in spread(moments, MOST_MOMENTS) {
         let x = time.at(moment.at_ms as f64 / 60_000.0, LEFT + 8.0, right - 8.0);
         let y = axis.at(scaled(moment.value, scale), bottom, TOP);
         let state = if moment.kept { "mark" } else { "lost" };
-        shapes.push(Shape::path(&format!("{} {state}", look(moment.series)), mark(moment.series, x, y, 3.8)));
+        shapes.push(Shape::path(
+            &format!("{} {state}", look(moment.series)),
+            mark(moment.series, x, y, 3.8),
+        ));
     }
     let height = bottom + 46.0 + legend(&mut shapes, names, bottom + 44.0);
     let lost = moments.iter().filter(|it| !it.kept).count();

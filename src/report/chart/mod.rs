@@ -66,31 +66,64 @@ pub(crate) struct Shape {
 pub(crate) fn fixed(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 impl Shape {
     /// A rectangle.
     pub(crate) fn rect(class: &str, x: f64, y: f64, width: f64, height: f64) -> Self {
         let (x2, y2) = (fixed(width.max(0.0)), fixed(height.max(0.0)));
-        Self { kind: "rect", class: class.to_owned(), x: fixed(x), y: fixed(y), x2, y2, ..Self::default() }
+        Self {
+            kind: "rect",
+            class: class.to_owned(),
+            x: fixed(x),
+            y: fixed(y),
+            x2,
+            y2,
+            ..Self::default()
+        }
     }
 
     /// A line.
     pub(crate) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Self {
         let [x, y, x2, y2] = [from.0, from.1, to.0, to.1].map(fixed);
-        Self { kind: "line", class: class.to_owned(), x, y, x2, y2, ..Self::default() }
+        Self {
+            kind: "line",
+            class: class.to_owned(),
+            x,
+            y,
+            x2,
+            y2,
+            ..Self::default()
+        }
     }
 
     /// A path.
     pub(crate) fn path(class: &str, d: String) -> Self {
-        Self { kind: "path", class: class.to_owned(), d, ..Self::default() }
+        Self {
+            kind: "path",
+            class: class.to_owned(),
+            d,
+            ..Self::default()
+        }
     }
 
     /// Words at a place.
     pub(crate) fn text(class: &str, x: f64, y: f64, anchor: &'static str, text: &str) -> Self {
         let (x, y) = (fixed(x), fixed(y));
-        Self { kind: "text", class: class.to_owned(), x, y, anchor, text: text.to_owned(), ..Self::default() }
+        Self {
+            kind: "text",
+            class: class.to_owned(),
+            x,
+            y,
+            anchor,
+            text: text.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// The same with words that are shown on demand.
@@ -128,7 +161,10 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 pub(crate) fn mark(series: usize, x: f64, y: f64, r: f64) -> String {
     let polygon = |points: &[(f64, f64)]| {
         let point = |(dx, dy): &(f64, f64)| format!("{} {}", fixed(x + dx * r), fixed(y + dy * r));
-        format!("M{}Z", points.iter().map(point).collect::<Vec<_>>().join("L"))
+        format!(
+            "M{}Z",
+            points.iter().map(point).collect::<Vec<_>>().join("L")
+        )
     };
     match series % 6 {
         0 => format!(
@@ -156,7 +192,9 @@ pub(crate) fn spread<T: Copy>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most {
         return values.to_vec();
     }
-    (0..most).map(|index| values[index * (values.len() - 1) / (most - 1)]).collect()
+    (0..most)
+        .map(|index| values[index * (values.len() - 1) / (most - 1)])
+        .collect()
 }
 
 /// What a chart's description says when marks were left out.
@@ -174,7 +212,9 @@ pub(crate) fn legend(shapes: &mut Vec<Shape>, names: &[(usize, String)], top: f6
         let y = top + 18.0 * row as f64;
         let class = format!("{} mark", look(*series));
         shapes.push(Shape::path(&class, mark(*series, 8.0, y + 5.0, 4.5)));
-        shapes.push(Shape::text("name", 20.0, y + 9.5, "start", &cut(name, LINE - 4)).titled(name.as_str()));
+        shapes.push(
+            Shape::text("name", 20.0, y + 9.5, "start", &cut(name, LINE - 4)).titled(name.as_str()),
+        );
     }
     #[allow(clippy::cast_precision_loss)] // A handful of rows.
     let height = 18.0 * names.len() as f64;
@@ -187,7 +227,10 @@ mod tests {
 
     #[test]
     fn coordinates_are_plain() {
-        assert_eq!([fixed(-0.04), fixed(1.0), fixed(2.25), fixed(-3.5)], ["0", "1", "2.2", "-3.5"]);
+        assert_eq!(
+            [fixed(-0.04), fixed(1.0), fixed(2.25), fixed(-3.5)],
+            ["0", "1", "2.2", "-3.5"]
+        );
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub(super) fn add(engine: &mut Environment<'_>, numbers: &Arc<Numbers>) {
     let known = Arc::clone(numbers);
     engine.add_function("value", move |arguments: Kwargs| value(&known, &arguments));
     let known = Arc::clone(numbers);
-    engine.add_function("interval", move |arguments: Kwargs| interval(&known, &arguments));
+    engine.add_function("interval", move |arguments: Kwargs| {
+        interval(&known, &arguments)
+    });
     let known = Arc::clone(numbers);
     engine.add_function("ratio", move |arguments: Kwargs| ratio(&known, &arguments));
     let known = Arc::clone(numbers);
@@ -29,18 +31,30 @@ pub(super) fn add(engine: &mut Environment<'_>, numbers: &Arc<Numbers>) {
         let candidate: Option<String> = arguments.get("candidate")?;
         let scenario: Option<String> = arguments.get("scenario")?;
         arguments.assert_all_used()?;
-        known.derived(&name, candidate.as_deref(), scenario.as_deref()).map_err(fault)
+        known
+            .derived(&name, candidate.as_deref(), scenario.as_deref())
+            .map_err(fault)
     });
     let known = Arc::clone(numbers);
     engine.add_function("planned", move |what: String, arguments: Kwargs| {
-        let [phase, scenario, role] = ["phase", "scenario", "role"].map(|it| arguments.get::<Option<String>>(it));
+        let [phase, scenario, role] =
+            ["phase", "scenario", "role"].map(|it| arguments.get::<Option<String>>(it));
         let (phase, scenario, role) = (phase?, scenario?, role?);
         arguments.assert_all_used()?;
-        planned(&known.experiment, &what, phase.as_deref(), scenario.as_deref(), role.as_deref()).map_err(fault)
+        planned(
+            &known.experiment,
+            &what,
+            phase.as_deref(),
+            scenario.as_deref(),
+            role.as_deref(),
+        )
+        .map_err(fault)
     });
     engine.add_function("cited", |value: String, source: String| {
         if source.trim().is_empty() {
-            return Err(fault("cited(value, source) needs the source of the figure".to_owned()));
+            return Err(fault(
+                "cited(value, source) needs the source of the figure".to_owned(),
+            ));
         }
         Ok(format!("{value} ({source})"))
     });
@@ -85,7 +99,11 @@ fn interval(numbers: &Numbers, arguments: &Kwargs) -> Result<String, Error> {
     arguments.assert_all_used()?;
     let named = numbers.value(&parts).map_err(fault)?;
     let none = named.interval.is_empty();
-    Ok(if none { "no interval (too few repetitions)".to_owned() } else { named.interval.clone() })
+    Ok(if none {
+        "no interval (too few repetitions)".to_owned()
+    } else {
+        named.interval.clone()
+    })
 }
 
 fn ratio(numbers: &Numbers, arguments: &Kwargs) -> Result<String, Error> {
@@ -96,7 +114,9 @@ fn ratio(numbers: &Numbers, arguments: &Kwargs) -> Result<String, Error> {
     let named = numbers.ratio(&parts, &against).map_err(fault)?;
     match show.as_deref().unwrap_or("ratio") {
         "ratio" => Ok(named.text().to_owned()),
-        "interval" if named.interval().is_empty() => Ok("no interval (too few repetitions)".to_owned()),
+        "interval" if named.interval().is_empty() => {
+            Ok("no interval (too few repetitions)".to_owned())
+        }
         "interval" => Ok(named.interval().to_owned()),
         "verdict" => Ok(named.verdict.clone()),
         other => Err(fault(format!(

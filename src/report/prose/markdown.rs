@@ -41,10 +41,21 @@ pub(super) fn harmless(
 fn visible(text: &str) -> String {
     let line = |line: &str| {
         let indent = line.len() - line.trim_start_matches(' ').len();
-        let inner = line[indent..].split(' ').map(|word| if word.is_empty() { String::new() } else { escape::plain(word) });
+        let inner = line[indent..].split(' ').map(|word| {
+            if word.is_empty() {
+                String::new()
+            } else {
+                escape::plain(word)
+            }
+        });
         format!("{}{}", &line[..indent], inner.collect::<Vec<_>>().join(" "))
     };
-    let lines: Vec<String> = text.replace("\r\n", "\n").replace('\t', "    ").split('\n').map(line).collect();
+    let lines: Vec<String> = text
+        .replace("\r\n", "\n")
+        .replace('\t', "    ")
+        .split('\n')
+        .map(line)
+        .collect();
     lines.join("\n")
 }
 
@@ -66,20 +77,37 @@ fn refuse_targets(
     for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         let message = match event {
             Event::Start(Tag::Link { dest_url, .. }) if !is_plain_target(&dest_url) => {
-                format!("a link to `{}` is not allowed; expected https://, http://, mailto:, # or a relative path", escape::plain(&dest_url))
+                format!(
+                    "a link to `{}` is not allowed; expected https://, http://, mailto:, # or a relative path",
+                    escape::plain(&dest_url)
+                )
             }
-            Event::Start(Tag::Image { dest_url, .. }) if !charts.contains_key(dest_url.as_ref()) => {
-                let known = charts.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            Event::Start(Tag::Image { dest_url, .. })
+                if !charts.contains_key(dest_url.as_ref()) =>
+            {
+                let known = charts
+                    .keys()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 format!(
                     "the image `{}` is no chart of this report, and a page loads nothing from elsewhere; expected one of: {}",
                     escape::plain(&dest_url),
-                    if known.is_empty() { "none here" } else { &known }
+                    if known.is_empty() {
+                        "none here"
+                    } else {
+                        &known
+                    }
                 )
             }
             _ => continue,
         };
         let line = 1 + text[..range.start].matches('\n').count();
-        return Err(RenderError::Prose { text: name.to_owned(), line, message });
+        return Err(RenderError::Prose {
+            text: name.to_owned(),
+            line,
+            message,
+        });
     }
     Ok(())
 }
@@ -88,7 +116,9 @@ fn refuse_targets(
 fn is_plain_target(target: &str) -> bool {
     let scheme = target.split(['/', '?', '#']).next().unwrap_or_default();
     match scheme.split_once(':') {
-        Some((scheme, _)) => ["https", "http", "mailto"].contains(&scheme.to_ascii_lowercase().as_str()),
+        Some((scheme, _)) => {
+            ["https", "http", "mailto"].contains(&scheme.to_ascii_lowercase().as_str())
+        }
         None => !target.starts_with("//"),
     }
 }
@@ -106,17 +136,32 @@ pub(super) fn html(text: &str, charts: &BTreeMap<String, String>) -> String {
                         break;
                     }
                 }
-                events.push(Event::InlineHtml(CowStr::from(format!("<span class=\"figure\">{chart}</span>"))));
+                events.push(Event::InlineHtml(CowStr::from(format!(
+                    "<span class=\"figure\">{chart}</span>"
+                ))));
             }
             Event::Html(raw) | Event::InlineHtml(raw) => events.push(Event::Text(raw)),
-            Event::Start(Tag::Heading { level: HeadingLevel::H1, id, classes, attrs }) => {
-                events.push(Event::Start(Tag::Heading { level: HeadingLevel::H2, id, classes, attrs }));
+            Event::Start(Tag::Heading {
+                level: HeadingLevel::H1,
+                id,
+                classes,
+                attrs,
+            }) => {
+                events.push(Event::Start(Tag::Heading {
+                    level: HeadingLevel::H2,
+                    id,
+                    classes,
+                    attrs,
+                }));
             }
             Event::End(TagEnd::Heading(HeadingLevel::H1)) => {
                 events.push(Event::End(TagEnd::Heading(HeadingLevel::H2)));
             }
             Event::Start(Tag::Table(columns)) => {
-                events.push(Event::Html("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">".into()));
+                events.push(Event::Html(
+                    "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">"
+                        .into(),
+                ));
                 events.push(Event::Start(Tag::Table(columns)));
             }
             Event::End(TagEnd::Table) => {
@@ -132,8 +177,13 @@ pub(super) fn html(text: &str, charts: &BTreeMap<String, String>) -> String {
 }
 
 fn single_paragraph(page: &str) -> String {
-    let inner = page.strip_prefix("<p>").and_then(|it| it.strip_suffix("</p>"));
-    inner.filter(|it| !it.contains("<p>")).unwrap_or(page).to_owned()
+    let inner = page
+        .strip_prefix("<p>")
+        .and_then(|it| it.strip_suffix("</p>"));
+    inner
+        .filter(|it| !it.contains("<p>"))
+        .unwrap_or(page)
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -146,7 +196,9 @@ mod tests {
     }
 
     fn fault(text: &str) -> String {
-        harmless("entry.md.j2", text, &BTreeMap::new()).unwrap_err().to_string()
+        harmless("entry.md.j2", text, &BTreeMap::new())
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]
@@ -169,17 +221,26 @@ mod tests {
 
     #[test]
     fn a_link_runs_nothing() {
-        assert!(fault("x\n[a](javascript:alert(1))").starts_with("entry.md.j2, line 2: a link to `javascript:"));
+        assert!(
+            fault("x\n[a](javascript:alert(1))")
+                .starts_with("entry.md.j2, line 2: a link to `javascript:")
+        );
         assert!(fault("[a](DATA:text/html,x)").contains("not allowed"));
         assert!(fault("[a](//evil.example)").contains("not allowed"));
-        assert_eq!(shown("[a](https://example.org/x)"), "<a href=\"https://example.org/x\">a</a>");
+        assert_eq!(
+            shown("[a](https://example.org/x)"),
+            "<a href=\"https://example.org/x\">a</a>"
+        );
         assert_eq!(shown("[a](#limits)"), "<a href=\"#limits\">a</a>");
     }
 
     #[test]
     fn an_image_is_a_chart_of_the_report() {
         assert!(fault("![x](https://example.org/x.png)").contains("loads nothing from elsewhere"));
-        assert_eq!(shown("![x](charts/a.svg)"), "<span class=\"figure\"><svg></svg></span>");
+        assert_eq!(
+            shown("![x](charts/a.svg)"),
+            "<span class=\"figure\"><svg></svg></span>"
+        );
     }
 
     #[test]

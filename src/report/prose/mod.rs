@@ -28,7 +28,9 @@ pub(super) struct Author {
 impl Author {
     /// Fills texts with these numbers.
     pub(super) fn new(numbers: Numbers) -> Self {
-        Self { numbers: Arc::new(numbers) }
+        Self {
+            numbers: Arc::new(numbers),
+        }
     }
 
     /// A text in both outputs. `name` is what a message calls it; `charts` are those that the text may
@@ -44,13 +46,18 @@ impl Author {
         let filled = self.fill(name, source)?;
         let safe = markdown::harmless(name, &filled, charts)?;
         let html = markdown::html(&safe, charts);
-        Ok(Text { md: Value::from_safe_string(safe), html: Value::from_safe_string(html) })
+        Ok(Text {
+            md: Value::from_safe_string(safe),
+            html: Value::from_safe_string(html),
+        })
     }
 
     fn fill(&self, name: &str, source: &str) -> Result<String, RenderError> {
         let mut engine = templates::engine(Output::Markdown);
         functions::add(&mut engine, &self.numbers);
-        engine.add_template("text", source).map_err(|error| RenderError::prose(name, &error))?;
+        engine
+            .add_template("text", source)
+            .map_err(|error| RenderError::prose(name, &error))?;
         templates::fill(&engine, "text", Value::from(())).map_err(|error| in_prose(name, error))
     }
 }
@@ -58,9 +65,11 @@ impl Author {
 /// The fault of a template as the fault of a text.
 fn in_prose(name: &str, error: RenderError) -> RenderError {
     match error {
-        RenderError::Template { line, message, .. } => {
-            RenderError::Prose { text: name.to_owned(), line, message }
-        }
+        RenderError::Template { line, message, .. } => RenderError::Prose {
+            text: name.to_owned(),
+            line,
+            message,
+        },
         other => other,
     }
 }

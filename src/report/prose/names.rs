@@ -91,36 +91,68 @@ impl Numbers {
 
     /// The ratio of this name; `parts.candidate` is the numerator.
     pub(crate) fn ratio(&self, parts: &Parts, against: &str) -> Result<&NamedRatio, String> {
-        let of: Vec<&NamedRatio> = self.ratios.iter().filter(|it| it.against == against).collect();
+        let of: Vec<&NamedRatio> = self
+            .ratios
+            .iter()
+            .filter(|it| it.against == against)
+            .collect();
         if of.is_empty() {
             let known: BTreeSet<&str> = self.ratios.iter().map(|it| it.against.as_str()).collect();
-            return Err(format!("nothing is compared against `{}`; {}", plain(against), one_of(known)));
+            return Err(format!(
+                "nothing is compared against `{}`; {}",
+                plain(against),
+                one_of(known)
+            ));
         }
         let named: Vec<&Named> = of.iter().map(|it| &it.parts).collect();
         let found = choose(&named, parts, "ratio")?;
-        of.into_iter().find(|it| std::ptr::eq(&raw const it.parts, &raw const *found)).ok_or_else(String::new)
+        of.into_iter()
+            .find(|it| std::ptr::eq(&raw const it.parts, &raw const *found))
+            .ok_or_else(String::new)
     }
 
     /// The declared number of this name.
-    pub(crate) fn derived(&self, name: &str, candidate: Option<&str>, scenario: Option<&str>) -> Result<String, String> {
+    pub(crate) fn derived(
+        &self,
+        name: &str,
+        candidate: Option<&str>,
+        scenario: Option<&str>,
+    ) -> Result<String, String> {
         let of: Vec<&NamedDerived> = self.derived.iter().filter(|it| it.name == name).collect();
         if of.is_empty() {
             let known = self.derived.iter().map(|it| it.name.as_str()).collect();
-            return Err(format!("no number `{}` is declared; {}", plain(name), one_of(known)));
+            return Err(format!(
+                "no number `{}` is declared; {}",
+                plain(name),
+                one_of(known)
+            ));
         }
-        let fits = |wanted: Option<&str>, has: &Option<String>| wanted.is_none() || wanted == has.as_deref();
-        let rows: Vec<&&NamedDerived> =
-            of.iter().filter(|it| fits(candidate, &it.candidate) && fits(scenario, &it.scenario)).collect();
+        let fits = |wanted: Option<&str>, has: &Option<String>| {
+            wanted.is_none() || wanted == has.as_deref()
+        };
+        let rows: Vec<&&NamedDerived> = of
+            .iter()
+            .filter(|it| fits(candidate, &it.candidate) && fits(scenario, &it.scenario))
+            .collect();
         match rows.as_slice() {
             [only] => Ok(only.text.clone()),
             _ => {
                 let key = |it: &&NamedDerived| {
                     let parts = [("candidate", &it.candidate), ("scenario", &it.scenario)];
-                    let part = |(name, value): (&str, &Option<String>)| value.as_ref().map(|it| format!("{name}=\"{it}\""));
-                    parts.into_iter().filter_map(part).collect::<Vec<_>>().join(", ")
+                    let part = |(name, value): (&str, &Option<String>)| {
+                        value.as_ref().map(|it| format!("{name}=\"{it}\""))
+                    };
+                    parts
+                        .into_iter()
+                        .filter_map(part)
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 };
                 let choices: Vec<String> = of.iter().map(key).collect();
-                Err(format!("derived(\"{name}\") needs one of: {}", choices.join(" | ")))
+                Err(format!(
+                    "derived(\"{name}\") needs one of: {}",
+                    choices.join(" | ")
+                ))
             }
         }
     }
@@ -131,22 +163,42 @@ fn choose<'a>(all: &[&'a Named], parts: &Parts, function: &str) -> Result<&'a Na
     let role = parts.role.as_deref().unwrap_or("candidate");
     let mut left: Vec<&Named> = all.to_vec();
     for (part, wanted, of) in [
-        ("metric", Some(parts.metric.as_str()), (|it| Some(&it.metric)) as fn(&Named) -> Option<&String>),
+        (
+            "metric",
+            Some(parts.metric.as_str()),
+            (|it| Some(&it.metric)) as fn(&Named) -> Option<&String>,
+        ),
         ("role", Some(role), |it| Some(&it.role)),
         ("phase", parts.phase.as_deref(), |it| Some(&it.phase)),
-        ("scenario", parts.scenario.as_deref(), |it| Some(&it.scenario)),
-        ("candidate", parts.candidate.as_deref(), |it| Some(&it.candidate)),
+        ("scenario", parts.scenario.as_deref(), |it| {
+            Some(&it.scenario)
+        }),
+        ("candidate", parts.candidate.as_deref(), |it| {
+            Some(&it.candidate)
+        }),
     ] {
         left = narrow(left, part, wanted, of, function)?;
     }
     // Without a load point the estimate over all of them is meant, where there is one.
     if parts.at.is_none()
-        && let [only] = left.iter().filter(|it| it.at.is_none()).collect::<Vec<_>>().as_slice()
+        && let [only] = left
+            .iter()
+            .filter(|it| it.at.is_none())
+            .collect::<Vec<_>>()
+            .as_slice()
     {
         return Ok(only);
     }
-    left = narrow(left, "at", parts.at.as_deref(), |it| it.at.as_ref(), function)?;
-    left.first().copied().ok_or_else(|| format!("{function}(…) names nothing"))
+    left = narrow(
+        left,
+        "at",
+        parts.at.as_deref(),
+        |it| it.at.as_ref(),
+        function,
+    )?;
+    left.first()
+        .copied()
+        .ok_or_else(|| format!("{function}(…) names nothing"))
 }
 
 /// Those that have the wanted part; without one, all of them must have the same.
@@ -157,25 +209,42 @@ fn narrow<'a>(
     of: fn(&Named) -> Option<&String>,
     function: &str,
 ) -> Result<Vec<&'a Named>, String> {
-    let known: BTreeSet<&str> = left.iter().filter_map(|it| of(it)).map(String::as_str).collect();
+    let known: BTreeSet<&str> = left
+        .iter()
+        .filter_map(|it| of(it))
+        .map(String::as_str)
+        .collect();
     let Some(wanted) = wanted else {
         return if known.len() > 1 {
-            Err(format!("{function}(…) needs `{part}`, there are several; {}", one_of(known)))
+            Err(format!(
+                "{function}(…) needs `{part}`, there are several; {}",
+                one_of(known)
+            ))
         } else {
             Ok(left)
         };
     };
     if !known.contains(wanted) {
-        return Err(format!("{function}(…) has no number with {part} `{}`; {}", plain(wanted), one_of(known)));
+        return Err(format!(
+            "{function}(…) has no number with {part} `{}`; {}",
+            plain(wanted),
+            one_of(known)
+        ));
     }
-    Ok(left.into_iter().filter(|it| of(it).is_some_and(|it| it == wanted)).collect())
+    Ok(left
+        .into_iter()
+        .filter(|it| of(it).is_some_and(|it| it == wanted))
+        .collect())
 }
 
 fn one_of(known: BTreeSet<&str>) -> String {
     if known.is_empty() {
         return "there is none".to_owned();
     }
-    format!("expected one of {}", known.into_iter().collect::<Vec<_>>().join(", "))
+    format!(
+        "expected one of {}",
+        known.into_iter().collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn plain(text: &str) -> String {
@@ -187,7 +256,10 @@ fn value(estimate: &Estimate) -> Named {
     let text = shown::value(estimate, scale);
     let absent = text == NONE;
     let reason = estimate.because.as_deref().filter(|_| absent);
-    let rate = estimate.achieved.as_ref().filter(|_| estimate.metric == Metric::CpuPerRequest && !absent);
+    let rate = estimate
+        .achieved
+        .as_ref()
+        .filter(|_| estimate.metric == Metric::CpuPerRequest && !absent);
     let interval = shown::interval(estimate.interval.as_ref(), scale);
     Named {
         phase: estimate.phase.to_string(),
@@ -197,7 +269,11 @@ fn value(estimate: &Estimate) -> Named {
         role: estimate.role.to_string(),
         metric: estimate.metric.to_string(),
         text: reason.map_or(text, |reason| format!("no value ({reason})")),
-        interval: if interval.is_empty() { interval } else { scale.with(&interval) },
+        interval: if interval.is_empty() {
+            interval
+        } else {
+            scale.with(&interval)
+        },
         rate: rate.map(shown::rate),
     }
 }
@@ -226,10 +302,19 @@ fn ratios(summary: &Summary) -> Vec<NamedRatio> {
         NamedRatio {
             parts: Named {
                 phase: it.comparison.phase.to_string(),
-                scenario: it.comparison.scenario.as_ref().map(ToString::to_string).unwrap_or_default(),
+                scenario: it
+                    .comparison
+                    .scenario
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
                 candidate: it.comparison.compare.to_string(),
                 at: it.comparison.at.map(|at| at.to_string()),
-                role: it.comparison.role.as_ref().map_or_else(|| "candidate".to_owned(), ToString::to_string),
+                role: it
+                    .comparison
+                    .role
+                    .as_ref()
+                    .map_or_else(|| "candidate".to_owned(), ToString::to_string),
                 metric: it.comparison.metric.to_string(),
                 text: reason.map_or(text, |reason| format!("no ratio ({reason})")),
                 interval: comparisons::interval(it),
@@ -262,7 +347,9 @@ fn derived(summary: &Summary) -> Vec<NamedDerived> {
             let value = comparisons::derived_value(row.value.as_ref(), scale);
             let text = match (&row.value, &row.note, row.mark) {
                 (None, Some(because), _) => format!("no value ({because})"),
-                (Some(_), _, crate::estimate::summary::Mark::Extrapolated) => format!("{value} (extrapolated)"),
+                (Some(_), _, crate::estimate::summary::Mark::Extrapolated) => {
+                    format!("{value} (extrapolated)")
+                }
                 _ => value,
             };
             all.push(NamedDerived {
@@ -289,27 +376,50 @@ pub(crate) fn planned(
     if ["cores", "memory", "processes"].contains(&what) {
         return budget(experiment, what, role.unwrap_or("candidate"));
     }
-    let phases: Vec<_> = experiment.phases.values().filter(|it| phase.is_none_or(|name| it.name.as_str() == name)).collect();
+    let phases: Vec<_> = experiment
+        .phases
+        .values()
+        .filter(|it| phase.is_none_or(|name| it.name.as_str() == name))
+        .collect();
     let [phase] = phases.as_slice() else {
         let known = experiment.phases.keys().map(|it| it.as_str()).collect();
-        return Err(format!("planned(\"{}\") needs `phase`; {}", plain(what), one_of(known)));
+        return Err(format!(
+            "planned(\"{}\") needs `phase`; {}",
+            plain(what),
+            one_of(known)
+        ));
     };
-    let count = |numbers: Vec<u64>| wording::list(&numbers.into_iter().map(format::count).collect::<Vec<_>>());
+    let count = |numbers: Vec<u64>| {
+        wording::list(&numbers.into_iter().map(format::count).collect::<Vec<_>>())
+    };
     match (what, &phase.load) {
         ("duration", load) => Ok(wording::time(load.common().duration)),
         ("warmup", load) => Ok(wording::time(load.common().warmup)),
         ("repetitions", _) => Ok(format::count(u64::from(phase.repetitions))),
-        ("connections", LoadShape::FixedRate { connections, .. }) => Ok(count(vec![u64::from(*connections)])),
+        ("connections", LoadShape::FixedRate { connections, .. }) => {
+            Ok(count(vec![u64::from(*connections)]))
+        }
         ("connections", LoadShape::Ceiling { connections, .. }) => {
             Ok(count(connections.iter().map(|it| u64::from(*it)).collect()))
         }
         ("rate", LoadShape::FixedRate { rates, .. }) => {
-            let of: Vec<_> = rates.iter().filter(|(name, _)| scenario.is_none_or(|it| name.as_str() == it)).collect();
+            let of: Vec<_> = rates
+                .iter()
+                .filter(|(name, _)| scenario.is_none_or(|it| name.as_str() == it))
+                .collect();
             let [(_, rates)] = of.as_slice() else {
                 let known = rates.keys().map(|it| it.as_str()).collect();
-                return Err(format!("planned(\"rate\") needs `scenario`; {}", one_of(known)));
+                return Err(format!(
+                    "planned(\"rate\") needs `scenario`; {}",
+                    one_of(known)
+                ));
             };
-            Ok(wording::list(&rates.iter().map(|it| format!("{}/s", format::count(it.get()))).collect::<Vec<_>>()))
+            Ok(wording::list(
+                &rates
+                    .iter()
+                    .map(|it| format!("{}/s", format::count(it.get())))
+                    .collect::<Vec<_>>(),
+            ))
         }
         _ => Err(format!(
             "planned(…) has no `{}` here; expected duration, warmup, repetitions, connections, rate (of a fixed-rate phase), cores, memory or processes",
@@ -319,15 +429,26 @@ pub(crate) fn planned(
 }
 
 fn budget(experiment: &Experiment, what: &str, role: &str) -> Result<String, String> {
-    let found = experiment.budgets.iter().find(|(name, _)| name.to_string() == role);
+    let found = experiment
+        .budgets
+        .iter()
+        .find(|(name, _)| name.to_string() == role);
     let Some((_, budget)) = found else {
         let known: Vec<String> = experiment.budgets.keys().map(ToString::to_string).collect();
-        return Err(format!("planned(\"{what}\") has no budget of role `{}`; {}", plain(role), one_of(known.iter().map(String::as_str).collect())));
+        return Err(format!(
+            "planned(\"{what}\") has no budget of role `{}`; {}",
+            plain(role),
+            one_of(known.iter().map(String::as_str).collect())
+        ));
     };
     let text = match what {
-        "cores" => budget.cores.map(|it| wording::plural(u64::from(it), "core", "cores")),
+        "cores" => budget
+            .cores
+            .map(|it| wording::plural(u64::from(it), "core", "cores")),
         "memory" => budget.memory.map(wording::bytes),
-        _ => budget.processes.map(|it| wording::plural(u64::from(it), "process", "processes")),
+        _ => budget
+            .processes
+            .map(|it| wording::plural(u64::from(it), "process", "processes")),
     };
     text.ok_or_else(|| format!("the budget of role `{role}` has no limit of {what}"))
 }

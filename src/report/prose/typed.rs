@@ -18,8 +18,10 @@ static TYPED: LazyLock<Regex> = LazyLock::new(|| {
         r"[kKMGT]i?B|B|[bB]ytes?|[kK]ilobytes?|[mM]egabytes?|[gG]igabytes?",
     ]
     .join("|");
-    Regex::new(&format!(r"{number}[ \x{{a0}}\x{{202f}}\n-]{{0,2}}(?:{units})"))
-        .expect("the pattern of a typed number is a valid expression")
+    Regex::new(&format!(
+        r"{number}[ \x{{a0}}\x{{202f}}\n-]{{0,2}}(?:{units})"
+    ))
+    .expect("the pattern of a typed number is a valid expression")
 });
 
 /// What is no prose: what a template fills in, fenced code, addresses.
@@ -59,7 +61,8 @@ fn stands_alone(prose: &str, found: &regex::Match<'_>) -> bool {
     };
     let goes_on = prose[found.end()..].chars().next().is_some_and(word);
     let text = found.as_str();
-    let decade = text.len() == 5 && text.ends_with("0s") && text[..4].bytes().all(|it| it.is_ascii_digit());
+    let decade =
+        text.len() == 5 && text.ends_with("0s") && text[..4].bytes().all(|it| it.is_ascii_digit());
     !joined && !goes_on && !decade
 }
 
@@ -70,13 +73,34 @@ mod tests {
     #[test]
     fn a_typed_number_is_refused_with_its_line() {
         for typed in [
-            "64 µs", "64µs", "64 us", "50,000/s", "50,000 /s", "12 ms", "3.4 cores", "1 GiB", "27 MiB",
-            "20,078 bytes", "10,000 writes/s", "10,000 writes a second", "500 requests per second",
-            "4 kB", "1 core", "60s", "2.5 seconds", "64\u{a0}µs", "4-core", "64\nµs", "2000 rps",
+            "64 µs",
+            "64µs",
+            "64 us",
+            "50,000/s",
+            "50,000 /s",
+            "12 ms",
+            "3.4 cores",
+            "1 GiB",
+            "27 MiB",
+            "20,078 bytes",
+            "10,000 writes/s",
+            "10,000 writes a second",
+            "500 requests per second",
+            "4 kB",
+            "1 core",
+            "60s",
+            "2.5 seconds",
+            "64\u{a0}µs",
+            "4-core",
+            "64\nµs",
+            "2000 rps",
         ] {
             let fault = refuse("entry.md.j2", &format!("one\n\nsaid {typed} here")).unwrap_err();
             let text = fault.to_string();
-            assert!(text.starts_with("entry.md.j2, line 3: `"), "{typed}: {text}");
+            assert!(
+                text.starts_with("entry.md.j2, line 3: `"),
+                "{typed}: {text}"
+            );
             assert!(text.contains("is typed"), "{text}");
         }
     }
@@ -84,9 +108,22 @@ mod tests {
     #[test]
     fn what_is_no_measure_stays() {
         for prose in [
-            "PHP 8.5 and nginx 1.26.3", "the 1990s", "level-6 sees", "three cores", "5 times", "RFC 7231 says",
-            "95% coverage", "{{ value(metric=\"p99\") }} at 3 scenarios", "```\noha -z 60s -q 50000\n```",
-            "see https://example.org/64ms", "10 minutes", "in 6 rounds", "{# 64 µs #}", "sha256 s", "HTTP/2 servers", "x86 CPUs",
+            "PHP 8.5 and nginx 1.26.3",
+            "the 1990s",
+            "level-6 sees",
+            "three cores",
+            "5 times",
+            "RFC 7231 says",
+            "95% coverage",
+            "{{ value(metric=\"p99\") }} at 3 scenarios",
+            "```\noha -z 60s -q 50000\n```",
+            "see https://example.org/64ms",
+            "10 minutes",
+            "in 6 rounds",
+            "{# 64 µs #}",
+            "sha256 s",
+            "HTTP/2 servers",
+            "x86 CPUs",
         ] {
             assert_eq!(refuse("entry.md.j2", prose), Ok(()), "{prose}");
         }

@@ -12,7 +12,16 @@ use crate::report::format::{self, Digits, NONE, Scale};
 pub(crate) fn table(experiment: &Experiment, summary: &Summary) -> Option<Table> {
     let mut table = Table::new(
         "Ratios and verdicts",
-        &["Compared", "Against", "Number", "#Ratio", "#Interval", "#True coverage", "Verdict", "#n"],
+        &[
+            "Compared",
+            "Against",
+            "Number",
+            "#Ratio",
+            "#Interval",
+            "#True coverage",
+            "Verdict",
+            "#n",
+        ],
     );
     let count = summary.comparisons.len() as u64;
     let primary = summary.comparisons.iter().filter(|it| it.primary).count();
@@ -30,18 +39,26 @@ pub(crate) fn table(experiment: &Experiment, summary: &Summary) -> Option<Table>
     for result in &summary.comparisons {
         table.rows.push(row(experiment, result));
     }
-    table.at_most(super::results::MOST_ROWS, "tables/comparisons.csv").filled()
+    table
+        .at_most(super::results::MOST_ROWS, "tables/comparisons.csv")
+        .filled()
 }
 
 fn kinds(summary: &Summary) -> String {
-    let kinds: std::collections::BTreeSet<String> =
-        summary.comparisons.iter().filter_map(|it| it.interval.as_ref()).map(|it| it.kind.clone()).collect();
+    let kinds: std::collections::BTreeSet<String> = summary
+        .comparisons
+        .iter()
+        .filter_map(|it| it.interval.as_ref())
+        .map(|it| it.kind.clone())
+        .collect();
     wording::list(&kinds.into_iter().collect::<Vec<_>>())
 }
 
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+    letters.next().map_or_else(String::new, |first| {
+        format!("{}{}", first.to_uppercase(), letters.as_str())
+    })
 }
 
 fn row(experiment: &Experiment, result: &ComparisonResult) -> Row {
@@ -50,25 +67,44 @@ fn row(experiment: &Experiment, result: &ComparisonResult) -> Row {
     let values = [&result.compare_value, &result.against_value];
     let scale = Scale::of(unit, values.into_iter().flatten().map(Decimal::get));
     let side = |value: &Option<Decimal>, rate: &Option<Decimal>| {
-        let value = value.as_ref().and_then(|it| format::quantity(it.get(), Digits::Significant(4), scale));
-        let beside = rate.as_ref().filter(|_| comparison.metric == Metric::CpuPerRequest);
-        let rate = beside.map(|it| format!(" at {}", shown::rate(it))).unwrap_or_default();
+        let value = value
+            .as_ref()
+            .and_then(|it| format::quantity(it.get(), Digits::Significant(4), scale));
+        let beside = rate
+            .as_ref()
+            .filter(|_| comparison.metric == Metric::CpuPerRequest);
+        let rate = beside
+            .map(|it| format!(" at {}", shown::rate(it)))
+            .unwrap_or_default();
         format!("{}{rate}", value.unwrap_or_else(|| NONE.to_owned()))
     };
-    let coverage = result.interval.as_ref().map_or_else(|| NONE.to_owned(), |it| format::coverage(&it.coverage));
+    let coverage = result
+        .interval
+        .as_ref()
+        .map_or_else(|| NONE.to_owned(), |it| format::coverage(&it.coverage));
     let interval = shown::interval(result.interval.as_ref(), ratio_scale());
     let place = place(experiment, comparison);
     let cells = vec![
-        Cell::head(wording::candidate(experiment, &comparison.compare)).under(side(&result.compare_value, &result.achieved.0)),
-        Cell::words(wording::candidate(experiment, &comparison.against)).under(side(&result.against_value, &result.achieved.1)),
+        Cell::head(wording::candidate(experiment, &comparison.compare))
+            .under(side(&result.compare_value, &result.achieved.0)),
+        Cell::words(wording::candidate(experiment, &comparison.against))
+            .under(side(&result.against_value, &result.achieved.1)),
         Cell::words(wording::metric(comparison.metric)).under(place),
         Cell::number(ratio(result)),
-        Cell::number(if interval.is_empty() { NONE.to_owned() } else { interval }),
+        Cell::number(if interval.is_empty() {
+            NONE.to_owned()
+        } else {
+            interval
+        }),
         Cell::number(coverage),
         Cell::words(verdict(result)).under(verdict_small(result)),
         Cell::number(format!("{} and {}", result.n.0, result.n.1)),
     ];
-    Row { cells, faint: false, first: false }
+    Row {
+        cells,
+        faint: false,
+        first: false,
+    }
 }
 
 fn place(experiment: &Experiment, comparison: &Comparison) -> String {
@@ -79,20 +115,35 @@ fn place(experiment: &Experiment, comparison: &Comparison) -> String {
     if let Some(at) = comparison.at {
         parts.push(wording::point(at));
     }
-    if let Some(role) = comparison.role.as_ref().filter(|role| **role != crate::model::Role::Candidate) {
+    if let Some(role) = comparison
+        .role
+        .as_ref()
+        .filter(|role| **role != crate::model::Role::Candidate)
+    {
         parts.push(wording::role(role));
     }
     parts.join(", ")
 }
 
 const fn ratio_scale() -> Scale {
-    Scale { factor: 1.0, word: "" }
+    Scale {
+        factor: 1.0,
+        word: "",
+    }
 }
 
 /// The ratio, its digits by its interval.
 pub(crate) fn ratio(result: &ComparisonResult) -> String {
-    let digits = result.interval.as_ref().map_or(Digits::Significant(3), |it| Digits::between(it.low.get(), it.high.get()));
-    let text = result.ratio.as_ref().and_then(|it| format::number(it.get(), digits));
+    let digits = result
+        .interval
+        .as_ref()
+        .map_or(Digits::Significant(3), |it| {
+            Digits::between(it.low.get(), it.high.get())
+        });
+    let text = result
+        .ratio
+        .as_ref()
+        .and_then(|it| format::number(it.get(), digits));
     text.unwrap_or_else(|| NONE.to_owned())
 }
 
@@ -103,9 +154,14 @@ pub(crate) fn interval(result: &ComparisonResult) -> String {
 
 /// The verdict in words, or that there is none.
 pub(crate) fn verdict(result: &ComparisonResult) -> String {
-    let word = result.verdict.map_or("no verdict", wording::verdict).to_owned();
+    let word = result
+        .verdict
+        .map_or("no verdict", wording::verdict)
+        .to_owned();
     match (result.verdict, result.comparison.equivalent_within) {
-        (Some(crate::estimate::summary::Verdict::EquivalentWithin), Some(within)) => format!("{word} within {within}"),
+        (Some(crate::estimate::summary::Verdict::EquivalentWithin), Some(within)) => {
+            format!("{word} within {within}")
+        }
         _ => word,
     }
 }
@@ -116,9 +172,16 @@ fn verdict_small(result: &ComparisonResult) -> String {
         parts.push("primary".to_owned());
     }
     if result.corrected_for > 1 {
-        parts.push(format!("corrected for {} comparisons", result.corrected_for));
+        parts.push(format!(
+            "corrected for {} comparisons",
+            result.corrected_for
+        ));
     }
-    if let Some(p) = result.p_value.as_ref().and_then(|it| format::number(it.get(), Digits::Significant(2))) {
+    if let Some(p) = result
+        .p_value
+        .as_ref()
+        .and_then(|it| format::number(it.get(), Digits::Significant(2)))
+    {
         parts.push(format!("p = {p}"));
     }
     parts.extend(result.because.clone());
@@ -127,7 +190,11 @@ fn verdict_small(result: &ComparisonResult) -> String {
 
 /// One table for each declared number.
 pub(crate) fn derived(experiment: &Experiment, summary: &Summary) -> Vec<Table> {
-    summary.derived.iter().filter_map(|result| derived_table(experiment, result)).collect()
+    summary
+        .derived
+        .iter()
+        .filter_map(|result| derived_table(experiment, result))
+        .collect()
 }
 
 fn derived_table(experiment: &Experiment, result: &DerivedResult) -> Option<Table> {
@@ -146,17 +213,32 @@ fn derived_table(experiment: &Experiment, result: &DerivedResult) -> Option<Tabl
     table.note = Some(rule(experiment, &result.rule));
     for row in &result.rows {
         let scale = Scale::of(row.unit, row.value.as_ref().map(Decimal::get));
-        let mut cells = vec![Cell::head(row.candidate.as_ref().map_or_else(|| "all".to_owned(), |it| wording::candidate(experiment, it)))];
+        let mut cells = vec![Cell::head(
+            row.candidate
+                .as_ref()
+                .map_or_else(|| "all".to_owned(), |it| wording::candidate(experiment, it)),
+        )];
         if scenarios {
-            cells.push(Cell::words(row.scenario.as_ref().map_or_else(|| NONE.to_owned(), |it| wording::scenario(experiment, it))));
+            cells.push(Cell::words(row.scenario.as_ref().map_or_else(
+                || NONE.to_owned(),
+                |it| wording::scenario(experiment, it),
+            )));
         }
         cells.push(Cell::number(derived_value(row.value.as_ref(), scale)));
         if single {
-            cells.push(Cell::number(derived_value(row.with_best_single.as_ref(), scale)));
+            cells.push(Cell::number(derived_value(
+                row.with_best_single.as_ref(),
+                scale,
+            )));
         }
         if relative {
-            let text = row.relative.as_ref().and_then(|it| format::number(it.get(), Digits::Significant(2)));
-            cells.push(Cell::number(text.map_or_else(|| NONE.to_owned(), |it| format!("{it}×"))));
+            let text = row
+                .relative
+                .as_ref()
+                .and_then(|it| format::number(it.get(), Digits::Significant(2)));
+            cells.push(Cell::number(
+                text.map_or_else(|| NONE.to_owned(), |it| format!("{it}×")),
+            ));
         }
         if agrees {
             cells.push(Cell::words(match row.agrees {
@@ -183,21 +265,48 @@ fn rule(experiment: &Experiment, rule: &DerivedRule) -> String {
     let scenario = |name| wording::scenario(experiment, name);
     let phase = |name| wording::phase(experiment, name);
     match rule {
-        DerivedRule::CoresByCpuTime { target, scenario: name, phase: of, .. } => format!(
+        DerivedRule::CoresByCpuTime {
+            target,
+            scenario: name,
+            phase: of,
+            ..
+        } => format!(
             "Cores at {}/s of {}: target × CPU per request of {}.",
-            format::count(target.get()), scenario(name), phase(of)
+            format::count(target.get()),
+            scenario(name),
+            phase(of)
         ),
-        DerivedRule::CoresByInstance { target, scenario: name, phase: of, .. } => format!(
+        DerivedRule::CoresByInstance {
+            target,
+            scenario: name,
+            phase: of,
+            ..
+        } => format!(
             "Cores at {}/s of {}: target ÷ ceiling of {} × cores of the budget; assumes that instances add up.",
-            format::count(target.get()), scenario(name), phase(of)
+            format::count(target.get()),
+            scenario(name),
+            phase(of)
         ),
-        DerivedRule::Share { of, within, metric, phase: at } => format!(
+        DerivedRule::Share {
+            of,
+            within,
+            metric,
+            phase: at,
+        } => format!(
             "{} of {} over that of {}, {}.",
-            wording::metric(*metric), scenario(of), scenario(within), phase(at)
+            wording::metric(*metric),
+            scenario(of),
+            scenario(within),
+            phase(at)
         ),
-        DerivedRule::Corroboration { target, ceiling, within } => format!(
+        DerivedRule::Corroboration {
+            target,
+            ceiling,
+            within,
+        } => format!(
             "The achieved rate at a target that was not held in {} against the ceiling of {}; they agree within {within}.",
-            phase(target), phase(ceiling)
+            phase(target),
+            phase(ceiling)
         ),
         DerivedRule::Formula { formula, .. } => format!("Formula: {formula}"),
     }

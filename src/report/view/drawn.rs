@@ -6,7 +6,9 @@ use super::index::{Index, Place};
 use super::{shown, wording};
 use crate::estimate::Summary;
 use crate::estimate::summary::{Decimal, Estimate};
-use crate::model::{CandidateName, Experiment, LoadPoint, LoadShape, Metric, Phase, PhaseName, Role, ScenarioName};
+use crate::model::{
+    CandidateName, Experiment, LoadPoint, LoadShape, Metric, Phase, PhaseName, Role, ScenarioName,
+};
 use crate::report::chart::bars::{Bar, Group, Words};
 use crate::report::chart::curve::{Line, Point};
 use crate::report::chart::drift::Moment;
@@ -43,8 +45,12 @@ pub(crate) fn note(phase: &Phase) -> String {
         wording::time(phase.load.common().duration)
     );
     match phase.load {
-        LoadShape::FixedRate { .. } => format!("{windows}, open loop. Bars are estimates, marks are repetitions, whiskers are intervals of the median."),
-        LoadShape::Ceiling { .. } => format!("{windows}, closed loop. Filled marks are estimates at each number of connections, hollow ones are repetitions."),
+        LoadShape::FixedRate { .. } => format!(
+            "{windows}, open loop. Bars are estimates, marks are repetitions, whiskers are intervals of the median."
+        ),
+        LoadShape::Ceiling { .. } => format!(
+            "{windows}, closed loop. Filled marks are estimates at each number of connections, hollow ones are repetitions."
+        ),
     }
 }
 
@@ -75,18 +81,37 @@ fn bar_charts<'a>(experiment: &'a Experiment, index: &Index<'a>, phase: &'a Phas
         let mut groups = Vec::new();
         for scenario in phase.load.scenarios() {
             for at in phase.load.points(scenario) {
-                let places = phase.candidates.iter().map(|candidate| Place { phase: &phase.name, scenario, at, candidate });
-                let estimates: Vec<&Estimate> =
-                    places.filter_map(|place| index.estimate(place, &Role::Candidate, *metric)).collect();
+                let places = phase.candidates.iter().map(|candidate| Place {
+                    phase: &phase.name,
+                    scenario,
+                    at,
+                    candidate,
+                });
+                let estimates: Vec<&Estimate> = places
+                    .filter_map(|place| index.estimate(place, &Role::Candidate, *metric))
+                    .collect();
                 found.extend(&estimates);
-                groups.push((format!("{}, {}", wording::scenario(experiment, scenario), wording::point(at)), estimates));
+                groups.push((
+                    format!(
+                        "{}, {}",
+                        wording::scenario(experiment, scenario),
+                        wording::point(at)
+                    ),
+                    estimates,
+                ));
             }
         }
         (found.len() <= MOST_BARS).then_some(())?;
         let scale = shown::common_scale(metric.unit(), found.iter().copied());
         let groups: Vec<Group> = groups
             .into_iter()
-            .map(|(title, estimates)| Group { title, bars: estimates.into_iter().map(|it| bar(experiment, it, scale)).collect() })
+            .map(|(title, estimates)| Group {
+                title,
+                bars: estimates
+                    .into_iter()
+                    .map(|it| bar(experiment, it, scale))
+                    .collect(),
+            })
             .collect();
         let words = Words {
             name: format!("{}.{}", phase.name, metric.to_string().replace('_', "-")),
@@ -115,13 +140,21 @@ fn bar(experiment: &Experiment, estimate: &Estimate, scale: Scale) -> Bar {
         series: series(experiment, &estimate.candidate),
         value: estimate.value.as_ref().map(Decimal::get),
         text,
-        interval: estimate.interval.as_ref().map(|it| (it.low.get(), it.high.get())),
+        interval: estimate
+            .interval
+            .as_ref()
+            .map(|it| (it.low.get(), it.high.get())),
         repetitions: repetitions(estimate),
     }
 }
 
 fn repetitions(estimate: &Estimate) -> Vec<f64> {
-    estimate.values.iter().filter_map(|it| it.value.as_ref()).map(Decimal::get).collect()
+    estimate
+        .values
+        .iter()
+        .filter_map(|it| it.value.as_ref())
+        .map(Decimal::get)
+        .collect()
 }
 
 /// A curve of the achieved rate for each scenario of a ceiling.
@@ -131,22 +164,51 @@ fn curves<'a>(experiment: &'a Experiment, index: &Index<'a>, phase: &'a Phase) -
         let line = |candidate: &'a CandidateName| Line {
             name: wording::candidate(experiment, candidate),
             series: series(experiment, candidate),
-            points: points.iter().filter_map(|at| point(index, Place { phase: &phase.name, scenario, at: *at, candidate })).collect(),
+            points: points
+                .iter()
+                .filter_map(|at| {
+                    point(
+                        index,
+                        Place {
+                            phase: &phase.name,
+                            scenario,
+                            at: *at,
+                            candidate,
+                        },
+                    )
+                })
+                .collect(),
         };
-        let lines: Vec<Line> = phase.candidates.iter().map(line).filter(|it| !it.points.is_empty()).collect();
+        let lines: Vec<Line> = phase
+            .candidates
+            .iter()
+            .map(line)
+            .filter(|it| !it.points.is_empty())
+            .collect();
         let scale = Scale::of(crate::model::Unit::PerSecond, []);
         let words = Words {
             name: format!("{}.{scenario}.achieved", phase.name),
-            title: format!("Achieved rate over connections, {}, {}", wording::scenario(experiment, scenario), phase.title),
+            title: format!(
+                "Achieved rate over connections, {}, {}",
+                wording::scenario(experiment, scenario),
+                phase.title
+            ),
             unit: "requests per second".to_owned(),
         };
         curve::chart(&words, &lines, scale)
     };
-    phase.load.scenarios().into_iter().filter_map(chart).collect()
+    phase
+        .load
+        .scenarios()
+        .into_iter()
+        .filter_map(chart)
+        .collect()
 }
 
 fn point<'a>(index: &Index<'a>, place: Place<'a>) -> Option<Point> {
-    let LoadPoint::Connections(connections) = place.at else { return None };
+    let LoadPoint::Connections(connections) = place.at else {
+        return None;
+    };
     let estimate = index.estimate(place, &Role::Candidate, Metric::Achieved)?;
     Some(Point {
         connections,
@@ -158,7 +220,12 @@ fn point<'a>(index: &Index<'a>, place: Place<'a>) -> Option<Point> {
 
 /// CPU per request of every measurement of a phase over time.
 fn drift_chart(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Option<Chart> {
-    let rows = || summary.timeline.iter().filter(|it| it.attempt.block.phase == phase.name);
+    let rows = || {
+        summary
+            .timeline
+            .iter()
+            .filter(|it| it.attempt.block.phase == phase.name)
+    };
     let moments: Vec<Moment> = rows()
         .filter_map(|row| {
             Some(Moment {
@@ -169,9 +236,15 @@ fn drift_chart(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Opt
             })
         })
         .collect();
-    let scale = Scale::of(crate::model::Unit::Nanoseconds, moments.iter().map(|it| it.value));
-    let names: Vec<(usize, String)> =
-        phase.candidates.iter().map(|it| (series(experiment, it), wording::candidate(experiment, it))).collect();
+    let scale = Scale::of(
+        crate::model::Unit::Nanoseconds,
+        moments.iter().map(|it| it.value),
+    );
+    let names: Vec<(usize, String)> = phase
+        .candidates
+        .iter()
+        .map(|it| (series(experiment, it), wording::candidate(experiment, it)))
+        .collect();
     let words = Words {
         name: format!("{}.over-time", phase.name),
         title: format!("CPU per request over the run, {}", phase.title),

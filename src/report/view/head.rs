@@ -59,7 +59,12 @@ pub(crate) fn head(summary: &Summary, context: &Context<'_>) -> Head {
         headlines: headlines(context.experiment, summary),
         facts: facts(summary, context),
         environment: machine::environment(context),
-        commands_md: Value::from_safe_string(commands.iter().map(|it| format!("{}\n", plain(it))).collect()),
+        commands_md: Value::from_safe_string(
+            commands
+                .iter()
+                .map(|it| format!("{}\n", plain(it)))
+                .collect(),
+        ),
         commands,
         cite: cite(summary, context),
         licence: page.licence.clone(),
@@ -69,7 +74,11 @@ pub(crate) fn head(summary: &Summary, context: &Context<'_>) -> Head {
 fn facts(summary: &Summary, context: &Context<'_>) -> Vec<Fact> {
     let page = &context.experiment.page;
     let (first, last) = &summary.measured_on;
-    let days = if first == last { first.clone() } else { format!("{first} to {last}") };
+    let days = if first == last {
+        first.clone()
+    } else {
+        format!("{first} to {last}")
+    };
     let status = match (context.published, summary.complete) {
         (true, _) => "Current at publication",
         (false, true) => "Draft, complete",
@@ -79,13 +88,35 @@ fn facts(summary: &Summary, context: &Context<'_>) -> Vec<Fact> {
         Fact::new("Measured on", days),
         Fact::new("Status at publication", status),
         Fact::new("Entry", format!("{}/{}", summary.experiment, summary.entry)),
-        Fact::new("Programme", page.programme.clone().unwrap_or_else(|| "none".to_owned())),
-        Fact::new("Authors", wording::list(&page.authors.iter().map(|it| it.name.clone()).collect::<Vec<_>>())),
-        Fact::new("Technologies", if page.technologies.is_empty() { "not named".to_owned() } else { page.technologies.join(", ") }),
+        Fact::new(
+            "Programme",
+            page.programme.clone().unwrap_or_else(|| "none".to_owned()),
+        ),
+        Fact::new(
+            "Authors",
+            wording::list(
+                &page
+                    .authors
+                    .iter()
+                    .map(|it| it.name.clone())
+                    .collect::<Vec<_>>(),
+            ),
+        ),
+        Fact::new(
+            "Technologies",
+            if page.technologies.is_empty() {
+                "not named".to_owned()
+            } else {
+                page.technologies.join(", ")
+            },
+        ),
         Fact::new("Source code", source(context)),
         Fact::new("Raw data", raw_data(context)),
     ];
-    let licence = page.licence.clone().unwrap_or_else(|| "not named yet: not publishable".to_owned());
+    let licence = page
+        .licence
+        .clone()
+        .unwrap_or_else(|| "not named yet: not publishable".to_owned());
     facts.push(Fact::new("Licence", licence));
     facts
 }
@@ -93,8 +124,15 @@ fn facts(summary: &Summary, context: &Context<'_>) -> Vec<Fact> {
 fn source(context: &Context<'_>) -> String {
     match &context.opened.source {
         crate::model::Known::Value(source) => {
-            let repository = source.repository.as_deref().unwrap_or("a repository without an address");
-            let state = if source.clean { "the folder was clean" } else { "the folder had changes that are not in the commit" };
+            let repository = source
+                .repository
+                .as_deref()
+                .unwrap_or("a repository without an address");
+            let state = if source.clean {
+                "the folder was clean"
+            } else {
+                "the folder had changes that are not in the commit"
+            };
             format!("{repository}, commit {} ({state})", source.commit)
         }
         crate::model::Known::Absent(reason) => format!("{NONE} (not known: {reason})"),
@@ -102,11 +140,20 @@ fn source(context: &Context<'_>) -> String {
 }
 
 fn raw_data(context: &Context<'_>) -> String {
-    let raw = context.files.iter().filter(|it| it.path.starts_with("raw/"));
-    let (count, bytes) = raw.fold((0, 0), |(count, bytes), file| (count + 1, bytes + file.bytes));
+    let raw = context
+        .files
+        .iter()
+        .filter(|it| it.path.starts_with("raw/"));
+    let (count, bytes) = raw.fold((0, 0), |(count, bytes), file| {
+        (count + 1, bytes + file.bytes)
+    });
     #[allow(clippy::cast_precision_loss)] // Three digits are printed.
     let bytes = bytes as f64;
-    let size = format::quantity(bytes, format::Digits::Significant(3), Scale::of(crate::model::Unit::Bytes, [bytes]));
+    let size = format::quantity(
+        bytes,
+        format::Digits::Significant(3),
+        Scale::of(crate::model::Unit::Bytes, [bytes]),
+    );
     format!(
         "records.jsonl and raw/ ({}, {}) beside this page; every number as CSV in report/tables/",
         wording::plural(count, "file", "files"),
@@ -126,16 +173,26 @@ fn commands(summary: &Summary, context: &Context<'_>) -> Vec<String> {
         }
     }
     if context.published {
-        commands.push(format!("loadlab reproduce results/{}/{}", summary.experiment, summary.entry));
+        commands.push(format!(
+            "loadlab reproduce results/{}/{}",
+            summary.experiment, summary.entry
+        ));
     }
-    commands.push(format!("loadlab run experiments/{}/experiment.yaml", summary.experiment));
+    commands.push(format!(
+        "loadlab run experiments/{}/experiment.yaml",
+        summary.experiment
+    ));
     commands
 }
 
 /// Whether a shell takes the text as one word and nothing more: people copy these lines.
 fn is_plain_word(text: &str) -> bool {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b":/@._~-".contains(&it);
-    text.bytes().all(plain) && text.bytes().next().is_some_and(|it| it.is_ascii_alphanumeric())
+    text.bytes().all(plain)
+        && text
+            .bytes()
+            .next()
+            .is_some_and(|it| it.is_ascii_alphanumeric())
 }
 
 fn cite(summary: &Summary, context: &Context<'_>) -> String {
@@ -154,8 +211,12 @@ fn cite(summary: &Summary, context: &Context<'_>) -> String {
 
 /// The headline metrics: the primary comparison, then what each phase says.
 fn headlines(experiment: &Experiment, summary: &Summary) -> Vec<Headline> {
-    let mut all: Vec<Headline> =
-        summary.comparisons.iter().filter(|it| it.primary).map(|it| compared(experiment, it)).collect();
+    let mut all: Vec<Headline> = summary
+        .comparisons
+        .iter()
+        .filter(|it| it.primary)
+        .map(|it| compared(experiment, it))
+        .collect();
     for phase in experiment.phases.values() {
         match &phase.load {
             LoadShape::FixedRate { .. } => {
@@ -172,23 +233,36 @@ fn headlines(experiment: &Experiment, summary: &Summary) -> Vec<Headline> {
 fn compared(experiment: &Experiment, result: &ComparisonResult) -> Headline {
     let comparison = &result.comparison;
     let interval = comparisons::interval(result);
-    let coverage = result.interval.as_ref().map(|it| format::coverage(&it.coverage));
+    let coverage = result
+        .interval
+        .as_ref()
+        .map(|it| format::coverage(&it.coverage));
     let ratio = comparisons::ratio(result);
     let mut note = vec![comparisons::verdict(result)];
     if !interval.is_empty() {
-        note.push(format!("{interval} covers {}", coverage.unwrap_or_else(|| NONE.to_owned())));
+        note.push(format!(
+            "{interval} covers {}",
+            coverage.unwrap_or_else(|| NONE.to_owned())
+        ));
     }
     let unit = comparison.metric.unit();
     let values = [&result.compare_value, &result.against_value];
     let scale = Scale::of(unit, values.into_iter().flatten().map(Decimal::get));
-    let sides: Vec<String> = [(&result.compare_value, &result.achieved.0), (&result.against_value, &result.achieved.1)]
-        .into_iter()
-        .filter_map(|(value, rate)| {
-            let value = format::quantity(value.as_ref()?.get(), format::Digits::Significant(3), scale)?;
-            let rate = rate.as_ref().filter(|_| comparison.metric == Metric::CpuPerRequest);
-            Some(rate.map_or(value.clone(), |rate| format!("{value} at {}", shown::rate(rate))))
-        })
-        .collect();
+    let sides: Vec<String> = [
+        (&result.compare_value, &result.achieved.0),
+        (&result.against_value, &result.achieved.1),
+    ]
+    .into_iter()
+    .filter_map(|(value, rate)| {
+        let value = format::quantity(value.as_ref()?.get(), format::Digits::Significant(3), scale)?;
+        let rate = rate
+            .as_ref()
+            .filter(|_| comparison.metric == Metric::CpuPerRequest);
+        Some(rate.map_or(value.clone(), |rate| {
+            format!("{value} at {}", shown::rate(rate))
+        }))
+    })
+    .collect();
     if sides.len() == 2 {
         note.push(sides.join(" against "));
     }
@@ -199,7 +273,11 @@ fn compared(experiment: &Experiment, result: &ComparisonResult) -> Headline {
             wording::candidate(experiment, &comparison.compare),
             wording::candidate(experiment, &comparison.against)
         ),
-        value: if result.ratio.is_some() { format!("{ratio}×") } else { ratio },
+        value: if result.ratio.is_some() {
+            format!("{ratio}×")
+        } else {
+            ratio
+        },
         note: note.join(" · "),
     }
 }
@@ -216,15 +294,25 @@ fn held(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Vec<Headli
             if cells.is_empty() {
                 continue;
             }
-            let whole = |it: &&&crate::estimate::summary::Cell| it.outcomes.get(&Outcome::Held) == Some(&it.kept);
-            let names: Vec<String> = cells.iter().filter(whole).map(|it| wording::candidate(experiment, &it.candidate)).collect();
+            let whole = |it: &&&crate::estimate::summary::Cell| {
+                it.outcomes.get(&Outcome::Held) == Some(&it.kept)
+            };
+            let names: Vec<String> = cells
+                .iter()
+                .filter(whole)
+                .map(|it| wording::candidate(experiment, &it.candidate))
+                .collect();
             let note = match names.len() {
                 count if count == cells.len() => "in every repetition".to_owned(),
                 0 => "none in every repetition".to_owned(),
                 _ => format!("in every repetition: {}", wording::list(&names)),
             };
             all.push(Headline {
-                label: format!("{} at {}: held", wording::scenario(experiment, scenario), wording::point(at)),
+                label: format!(
+                    "{} at {}: held",
+                    wording::scenario(experiment, scenario),
+                    wording::point(at)
+                ),
                 value: format!("{} of {}", names.len(), cells.len()),
                 note,
             });
@@ -239,18 +327,36 @@ fn extremes(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Vec<He
     for scenario in phase.load.scenarios() {
         for at in phase.load.points(scenario) {
             let here = |it: &&Estimate| {
-                it.phase == phase.name && it.scenario == *scenario && it.at == at
-                    && it.metric == Metric::CpuPerRequest && it.role == Role::Candidate && it.value.is_some()
+                it.phase == phase.name
+                    && it.scenario == *scenario
+                    && it.at == at
+                    && it.metric == Metric::CpuPerRequest
+                    && it.role == Role::Candidate
+                    && it.value.is_some()
             };
             let mut found: Vec<&Estimate> = summary.estimates.iter().filter(here).collect();
             found.sort_by(|a, b| value_of(a).total_cmp(&value_of(b)));
-            let [first, .., last] = found.as_slice() else { continue };
+            let [first, .., last] = found.as_slice() else {
+                continue;
+            };
             let scale = shown::common_scale(first.unit, found.iter().copied());
-            let low = format::bare(value_of(first), shown::digits(first), scale).unwrap_or_default();
-            let rates: Vec<String> = [first, last].into_iter().filter_map(|it| it.achieved.as_ref()).map(shown::rate).collect();
-            let rates = if rates.first() == rates.last() { rates.first().cloned() } else { Some(rates.join(" and ")) };
+            let low =
+                format::bare(value_of(first), shown::digits(first), scale).unwrap_or_default();
+            let rates: Vec<String> = [first, last]
+                .into_iter()
+                .filter_map(|it| it.achieved.as_ref())
+                .map(shown::rate)
+                .collect();
+            let rates = if rates.first() == rates.last() {
+                rates.first().cloned()
+            } else {
+                Some(rates.join(" and "))
+            };
             all.push(Headline {
-                label: format!("CPU per request, {}", wording::scenario(experiment, scenario)),
+                label: format!(
+                    "CPU per request, {}",
+                    wording::scenario(experiment, scenario)
+                ),
                 value: format!("{low} → {}", shown::value(last, scale)),
                 note: format!(
                     "{} → {}{}",
@@ -273,17 +379,30 @@ fn ceilings(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Vec<He
     let mut all = Vec::new();
     for scenario in phase.load.scenarios() {
         let here = |it: &&crate::estimate::summary::PointsEstimate| {
-            it.phase == phase.name && it.scenario == *scenario && it.metric == Metric::Achieved && it.value.is_some()
+            it.phase == phase.name
+                && it.scenario == *scenario
+                && it.metric == Metric::Achieved
+                && it.value.is_some()
         };
         let mut found: Vec<_> = summary.over_points.iter().filter(here).collect();
-        let value = |it: &crate::estimate::summary::PointsEstimate| it.value.as_ref().map_or(0.0, Decimal::get);
+        let value = |it: &crate::estimate::summary::PointsEstimate| {
+            it.value.as_ref().map_or(0.0, Decimal::get)
+        };
         found.sort_by(|a, b| value(b).total_cmp(&value(a)));
-        let [first, .., last] = found.as_slice() else { continue };
-        let shown = |it: &crate::estimate::summary::PointsEstimate| results::over(it, Scale::of(it.unit, [value(it)]));
+        let [first, .., last] = found.as_slice() else {
+            continue;
+        };
+        let shown = |it: &crate::estimate::summary::PointsEstimate| {
+            results::over(it, Scale::of(it.unit, [value(it)]))
+        };
         all.push(Headline {
             label: format!("Ceiling, {}", wording::scenario(experiment, scenario)),
             value: format!("{} / {}", shown(first).trim_end_matches("/s"), shown(last)),
-            note: format!("{} / {}", wording::candidate(experiment, &first.candidate), wording::candidate(experiment, &last.candidate)),
+            note: format!(
+                "{} / {}",
+                wording::candidate(experiment, &first.candidate),
+                wording::candidate(experiment, &last.candidate)
+            ),
         });
     }
     all

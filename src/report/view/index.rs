@@ -6,12 +6,27 @@ use crate::estimate::Summary;
 use crate::estimate::summary::{Cell, Estimate, PointsEstimate};
 use crate::model::{CandidateName, LoadPoint, Metric, PhaseName, Role, ScenarioName};
 
-type EstimateKey<'a> = (&'a PhaseName, &'a ScenarioName, LoadPoint, &'a CandidateName, &'a Role, Metric);
+type EstimateKey<'a> = (
+    &'a PhaseName,
+    &'a ScenarioName,
+    LoadPoint,
+    &'a CandidateName,
+    &'a Role,
+    Metric,
+);
 
 /// The summary's estimates by their names.
 pub(crate) struct Index<'a> {
     estimates: BTreeMap<EstimateKey<'a>, &'a Estimate>,
-    cells: BTreeMap<(&'a PhaseName, &'a ScenarioName, LoadPoint, &'a CandidateName), &'a Cell>,
+    cells: BTreeMap<
+        (
+            &'a PhaseName,
+            &'a ScenarioName,
+            LoadPoint,
+            &'a CandidateName,
+        ),
+        &'a Cell,
+    >,
 }
 
 /// One scenario at one load point of a phase for one candidate.
@@ -31,21 +46,51 @@ impl<'a> Index<'a> {
     /// The index of a summary.
     pub(crate) fn of(summary: &'a Summary) -> Self {
         let estimates = summary.estimates.iter().map(|it| {
-            ((&it.phase, &it.scenario, it.at, &it.candidate, &it.role, it.metric), it)
+            (
+                (
+                    &it.phase,
+                    &it.scenario,
+                    it.at,
+                    &it.candidate,
+                    &it.role,
+                    it.metric,
+                ),
+                it,
+            )
         });
-        let cells = summary.cells.iter().map(|it| ((&it.phase, &it.scenario, it.at, &it.candidate), it));
-        Self { estimates: estimates.collect(), cells: cells.collect() }
+        let cells = summary
+            .cells
+            .iter()
+            .map(|it| ((&it.phase, &it.scenario, it.at, &it.candidate), it));
+        Self {
+            estimates: estimates.collect(),
+            cells: cells.collect(),
+        }
     }
 
     /// One estimate.
-    pub(crate) fn estimate(&self, place: Place<'a>, role: &'a Role, metric: Metric) -> Option<&'a Estimate> {
-        let key = (place.phase, place.scenario, place.at, place.candidate, role, metric);
+    pub(crate) fn estimate(
+        &self,
+        place: Place<'a>,
+        role: &'a Role,
+        metric: Metric,
+    ) -> Option<&'a Estimate> {
+        let key = (
+            place.phase,
+            place.scenario,
+            place.at,
+            place.candidate,
+            role,
+            metric,
+        );
         self.estimates.get(&key).copied()
     }
 
     /// One cell.
     pub(crate) fn cell(&self, place: Place<'a>) -> Option<&'a Cell> {
-        self.cells.get(&(place.phase, place.scenario, place.at, place.candidate)).copied()
+        self.cells
+            .get(&(place.phase, place.scenario, place.at, place.candidate))
+            .copied()
     }
 }
 
@@ -54,5 +99,8 @@ pub(crate) fn over_points<'a>(
     summary: &'a Summary,
     phase: &'a PhaseName,
 ) -> impl Iterator<Item = &'a PointsEstimate> {
-    summary.over_points.iter().filter(move |it| it.phase == *phase)
+    summary
+        .over_points
+        .iter()
+        .filter(move |it| it.phase == *phase)
 }

@@ -22,7 +22,15 @@ pub(crate) fn environment(context: &Context<'_>) -> Vec<Fact> {
                 memory(host.memory_bytes)
             ),
         ),
-        Fact::new("System", format!("{} · {} · {}", known(&host.distribution, Clone::clone), host.kernel, host.architecture)),
+        Fact::new(
+            "System",
+            format!(
+                "{} · {} · {}",
+                known(&host.distribution, Clone::clone),
+                host.kernel,
+                host.architecture
+            ),
+        ),
         Fact::new("Virtualisation", known(&host.virtualisation, Clone::clone)),
     ];
     facts.extend(programs(context));
@@ -31,7 +39,12 @@ pub(crate) fn environment(context: &Context<'_>) -> Vec<Fact> {
     facts.push(Fact::new("Budgets", budgets(experiment)));
     facts.push(Fact::new("Network", network(context)));
     let repetitions = |phase: &crate::model::Phase| {
-        format!("{} {} × {}", phase.title, phase.repetitions, wording::time(phase.load.common().duration))
+        format!(
+            "{} {} × {}",
+            phase.title,
+            phase.repetitions,
+            wording::time(phase.load.common().duration)
+        )
     };
     let repetitions: Vec<String> = experiment.phases.values().map(repetitions).collect();
     facts.push(Fact::new("Repetitions", repetitions.join(" · ")));
@@ -48,11 +61,18 @@ fn programs(context: &Context<'_>) -> Vec<Fact> {
         Some(version) => format!("{name} {version}"),
         None => {
             let digest = pin.sha256.values().next().map(crate::model::Digest::short);
-            format!("{name} (no version rule; sha256 {})", digest.unwrap_or_else(|| NONE.to_owned()))
+            format!(
+                "{name} (no version rule; sha256 {})",
+                digest.unwrap_or_else(|| NONE.to_owned())
+            )
         }
     };
     let programs: Vec<String> = lock.programs.iter().map(program).collect();
-    if programs.is_empty() { Vec::new() } else { vec![Fact::new("Programs", programs.join(" · "))] }
+    if programs.is_empty() {
+        Vec::new()
+    } else {
+        vec![Fact::new("Programs", programs.join(" · "))]
+    }
 }
 
 /// The load generators and the engines of all sessions, each once.
@@ -81,13 +101,18 @@ fn engine(facts: &EngineFacts) -> String {
         crate::model::EngineKind::Process => "local processes",
         crate::model::EngineKind::Docker => "Docker",
     };
-    let place = if facts.local_kernel { "this machine's kernel" } else { "another machine's kernel" };
+    let place = if facts.local_kernel {
+        "this machine's kernel"
+    } else {
+        "another machine's kernel"
+    };
     format!("{kind} (version {}), {place}", facts.version)
 }
 
 /// Which CPUs each role has.
 pub(crate) fn core_split(experiment: &Experiment) -> String {
-    let role = |(role, cpus): (&Role, &crate::model::CpuSet)| format!("{} {cpus}", wording::role(role));
+    let role =
+        |(role, cpus): (&Role, &crate::model::CpuSet)| format!("{} {cpus}", wording::role(role));
     let split: Vec<String> = experiment.cores.iter().map(role).collect();
     let sharing = match experiment.sharing {
         Sharing::Disjoint => "no CPU is shared",
@@ -103,24 +128,44 @@ pub(crate) fn core_split(experiment: &Experiment) -> String {
 fn budgets(experiment: &Experiment) -> String {
     let budget = |(role, budget): (&Role, &crate::model::Budget)| {
         let parts: Vec<String> = [
-            budget.cores.map(|it| wording::plural(u64::from(it), "core", "cores")),
+            budget
+                .cores
+                .map(|it| wording::plural(u64::from(it), "core", "cores")),
             budget.memory.map(wording::bytes),
-            budget.processes.map(|it| wording::plural(u64::from(it), "process", "processes")),
-            budget.connections.map(|it| format!("{} to the database", wording::point(LoadPoint::Connections(it)))),
+            budget
+                .processes
+                .map(|it| wording::plural(u64::from(it), "process", "processes")),
+            budget.connections.map(|it| {
+                format!(
+                    "{} to the database",
+                    wording::point(LoadPoint::Connections(it))
+                )
+            }),
         ]
         .into_iter()
         .flatten()
         .collect();
-        let parts = if parts.is_empty() { "not limited".to_owned() } else { parts.join(", ") };
+        let parts = if parts.is_empty() {
+            "not limited".to_owned()
+        } else {
+            parts.join(", ")
+        };
         format!("{} {parts}", wording::role(role))
     };
     let budgets: Vec<String> = experiment.budgets.iter().map(budget).collect();
-    if budgets.is_empty() { "none".to_owned() } else { budgets.join(" · ") }
+    if budgets.is_empty() {
+        "none".to_owned()
+    } else {
+        budgets.join(" · ")
+    }
 }
 
 /// How requests travelled.
 fn network(context: &Context<'_>) -> String {
-    let local = context.sessions.iter().all(|session| session.engines.values().all(|it| it.local_kernel));
+    let local = context
+        .sessions
+        .iter()
+        .all(|session| session.engines.values().all(|it| it.local_kernel));
     if local {
         "loopback: sender and receiver share one kernel".to_owned()
     } else {
@@ -134,8 +179,13 @@ pub(crate) fn machine(context: &Context<'_>) -> Vec<Fact> {
     let yes = |value: &bool| if *value { "yes" } else { "no" }.to_owned();
     let siblings = known(&host.siblings, |map| {
         let alone = map.values().all(|set| set.count() == 1);
-        let sets: std::collections::BTreeSet<String> = map.values().map(ToString::to_string).collect();
-        if alone { "none: a CPU is a core".to_owned() } else { sets.into_iter().collect::<Vec<_>>().join(" | ") }
+        let sets: std::collections::BTreeSet<String> =
+            map.values().map(ToString::to_string).collect();
+        if alone {
+            "none: a CPU is a core".to_owned()
+        } else {
+            sets.into_iter().collect::<Vec<_>>().join(" | ")
+        }
     });
     let governors = known(&host.governors, |map| {
         let words: std::collections::BTreeSet<&String> = map.values().collect();
@@ -152,11 +202,24 @@ pub(crate) fn machine(context: &Context<'_>) -> Vec<Fact> {
         Fact::new("Frequency governor", governors),
         Fact::new("Turbo", known(&host.turbo, yes)),
         Fact::new("Memory", memory(host.memory_bytes)),
-        Fact::new("Swap", if host.swap_bytes == 0 { "none".to_owned() } else { memory(host.swap_bytes) }),
+        Fact::new(
+            "Swap",
+            if host.swap_bytes == 0 {
+                "none".to_owned()
+            } else {
+                memory(host.swap_bytes)
+            },
+        ),
         Fact::new("Kernel", host.kernel.clone()),
-        Fact::new("Kernel command line", known(&host.command_line, Clone::clone)),
+        Fact::new(
+            "Kernel command line",
+            known(&host.command_line, Clone::clone),
+        ),
         Fact::new("Timer", known(&host.kernel_hz, |hz| format!("{hz} Hz"))),
-        Fact::new("Interrupt time charged apart", known(&host.irq_time_accounting, yes)),
+        Fact::new(
+            "Interrupt time charged apart",
+            known(&host.irq_time_accounting, yes),
+        ),
         Fact::new("Interrupts served since boot", interrupts),
         Fact::new("Control groups", known(&host.cgroups, Clone::clone)),
         Fact::new("Virtualisation", known(&host.virtualisation, Clone::clone)),
@@ -170,7 +233,13 @@ pub(crate) fn machine(context: &Context<'_>) -> Vec<Fact> {
 pub(crate) fn enforced(context: &Context<'_>) -> Option<Table> {
     let mut table = Table::new(
         "What the engines enforce, and where they read CPU time",
-        &["Engine", "CPUs by a cpuset", "Memory", "Processes", "CPU time from"],
+        &[
+            "Engine",
+            "CPUs by a cpuset",
+            "Memory",
+            "Processes",
+            "CPU time from",
+        ],
     );
     for session in context.sessions {
         for facts in session.engines.values() {
@@ -200,8 +269,14 @@ pub(crate) fn departures(experiment: &Experiment) -> Option<Table> {
         "Settings that differ from the vendor's default",
         &["Role", "Setting", "Default", "Used", "Because"],
     );
-    let candidates = experiment.candidates.values().map(|it| (&it.title, &it.definition));
-    let services = experiment.services.values().map(|it| (&it.title, &it.definition));
+    let candidates = experiment
+        .candidates
+        .values()
+        .map(|it| (&it.title, &it.definition));
+    let services = experiment
+        .services
+        .values()
+        .map(|it| (&it.title, &it.definition));
     for (title, definition) in candidates.chain(services) {
         for it in &definition.departures {
             table.push(vec![

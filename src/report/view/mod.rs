@@ -18,10 +18,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::Value;
 use serde::Serialize;
 
+use super::Context;
 use super::chart::Chart;
 use super::error::RenderError;
 use super::prose::{Author, Numbers};
-use super::Context;
 use crate::estimate::Summary;
 use crate::model::Role;
 use crate::model::experiment::ResultState;
@@ -96,7 +96,12 @@ impl ChartPlace {
     fn of(chart: &Chart, note: &str, svg: &BTreeMap<String, String>) -> Self {
         let file = chart_file(chart);
         let drawing = svg.get(&file).cloned().unwrap_or_default();
-        Self { title: chart.title.clone(), note: note.to_owned(), svg: Value::from_safe_string(drawing), file }
+        Self {
+            title: chart.title.clone(),
+            note: note.to_owned(),
+            svg: Value::from_safe_string(drawing),
+            file,
+        }
     }
 }
 
@@ -113,7 +118,11 @@ pub(crate) fn page(
     svg: &BTreeMap<String, String>,
 ) -> Result<Page, RenderError> {
     let experiment = context.experiment;
-    let source = Source { experiment, summary, index: Index::of(summary) };
+    let source = Source {
+        experiment,
+        summary,
+        index: Index::of(summary),
+    };
     let author = Author::new(Numbers::of(experiment, summary));
     let text = |name: &str, text: &str| author.text(name, text, svg);
     let texts = |name: &str, texts: &[String]| -> Result<Vec<Text>, RenderError> {
@@ -125,7 +134,9 @@ pub(crate) fn page(
     let finding = experiment.page.finding.as_ref();
     Ok(Page {
         head: head::head(summary, context),
-        finding: finding.map(|it| text("finding.text", &it.text)).transpose()?,
+        finding: finding
+            .map(|it| text("finding.text", &it.text))
+            .transpose()?,
         confidence: finding.map(|it| confidence(&text, it)).transpose()?,
         resolution,
         resolution_because,
@@ -134,9 +145,20 @@ pub(crate) fn page(
         phases: phases(&source, charts, svg),
         comparisons: comparisons::table(experiment, summary),
         derived: comparisons::derived(experiment, summary),
-        results: experiment.page.results.iter().map(|it| named_result(&text, it)).collect::<Result<_, _>>()?,
-        prose: context.prose.map(|it| text("entry.md.j2", it)).transpose()?,
-        how: method::phases(experiment).into_iter().chain(method::how(context, summary)).collect(),
+        results: experiment
+            .page
+            .results
+            .iter()
+            .map(|it| named_result(&text, it))
+            .collect::<Result<_, _>>()?,
+        prose: context
+            .prose
+            .map(|it| text("entry.md.j2", it))
+            .transpose()?,
+        how: method::phases(experiment)
+            .into_iter()
+            .chain(method::how(context, summary))
+            .collect(),
         guards: method::guards(experiment),
         limits: texts("limits", &experiment.page.limits)?,
         questions: texts("questions", &experiment.page.questions)?,
@@ -144,7 +166,11 @@ pub(crate) fn page(
         exclusions: trust::exclusions(summary),
         changed: trust::with_and_without(&source),
         decided: trust::decided(summary, context),
-        drift: charts.drift.iter().map(|it| ChartPlace::of(it, drawn::DRIFT_NOTE, svg)).collect(),
+        drift: charts
+            .drift
+            .iter()
+            .map(|it| ChartPlace::of(it, drawn::DRIFT_NOTE, svg))
+            .collect(),
         timeline: timeline::table(&source),
         probe: trust::probe(summary),
         machine: machine::machine(context),
@@ -159,12 +185,23 @@ fn roles(summary: &Summary) -> BTreeSet<Role> {
     others.chain([Role::Candidate]).collect()
 }
 
-fn phases(source: &Source<'_>, charts: &drawn::Charts, svg: &BTreeMap<String, String>) -> Vec<PhaseResults> {
+fn phases(
+    source: &Source<'_>,
+    charts: &drawn::Charts,
+    svg: &BTreeMap<String, String>,
+) -> Vec<PhaseResults> {
     let roles = roles(source.summary);
     let phase = |phase| {
         let mut shown = results::phase(source, phase, &roles);
-        let of = charts.phases.get(&phase.name).map(Vec::as_slice).unwrap_or_default();
-        shown.charts = of.iter().map(|it| ChartPlace::of(it, &drawn::note(phase), svg)).collect();
+        let of = charts
+            .phases
+            .get(&phase.name)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        shown.charts = of
+            .iter()
+            .map(|it| ChartPlace::of(it, &drawn::note(phase), svg))
+            .collect();
         shown
     };
     source.experiment.phases.values().map(phase).collect()
@@ -180,7 +217,10 @@ fn confidence(
         Word::Medium => "medium",
         Word::High => "high",
     };
-    Ok(Confidence { word, because: text("finding.because", &finding.because)? })
+    Ok(Confidence {
+        word,
+        because: text("finding.because", &finding.because)?,
+    })
 }
 
 fn named_result(
@@ -193,7 +233,11 @@ fn named_result(
         title: result.title.clone(),
         setup: part("setup", &result.setup)?,
         measured: part("measured", &result.measured)?,
-        fix: result.fix.as_deref().map(|it| part("fix", it)).transpose()?,
+        fix: result
+            .fix
+            .as_deref()
+            .map(|it| part("fix", it))
+            .transpose()?,
         state: match result.state {
             ResultState::Shown => "shown",
             ResultState::FixNotMeasured => "fix not measured",

@@ -56,7 +56,12 @@ impl<'a> Source<'a> {
         for scenario in phase.load.scenarios() {
             for at in phase.load.points(scenario) {
                 for candidate in &phase.candidates {
-                    places.push(Place { phase: &phase.name, scenario, at, candidate });
+                    places.push(Place {
+                        phase: &phase.name,
+                        scenario,
+                        at,
+                        candidate,
+                    });
                 }
             }
         }
@@ -65,7 +70,11 @@ impl<'a> Source<'a> {
 
     /// A scenario at a load point, in words.
     pub(crate) fn group(&self, place: Place<'_>) -> String {
-        format!("{}, {}", wording::scenario(self.experiment, place.scenario), wording::point(place.at))
+        format!(
+            "{}, {}",
+            wording::scenario(self.experiment, place.scenario),
+            wording::point(place.at)
+        )
     }
 
     fn candidate(&self, place: Place<'_>) -> String {
@@ -80,7 +89,11 @@ impl<'a> Source<'a> {
 }
 
 /// Everything about a phase but its charts.
-pub(crate) fn phase<'a>(source: &Source<'a>, phase: &'a Phase, roles: &'a BTreeSet<Role>) -> PhaseResults {
+pub(crate) fn phase<'a>(
+    source: &Source<'a>,
+    phase: &'a Phase,
+    roles: &'a BTreeSet<Role>,
+) -> PhaseResults {
     let tables = roles.iter().filter_map(|role| metrics(source, phase, role));
     PhaseResults {
         id: format!("phase-{}", phase.name),
@@ -98,10 +111,22 @@ pub(crate) fn phase<'a>(source: &Source<'a>, phase: &'a Phase, roles: &'a BTreeS
 pub(crate) fn lead(experiment: &Experiment, phase: &Phase) -> String {
     let common = phase.load.common();
     let shape = match &phase.load {
-        LoadShape::FixedRate { rates, connections, held_at, .. } => {
+        LoadShape::FixedRate {
+            rates,
+            connections,
+            held_at,
+            ..
+        } => {
             let rate = |(scenario, rates): (&_, &Vec<crate::model::Rate>)| {
-                let rates: Vec<String> = rates.iter().map(|it| format!("{}/s", format::count(it.get()))).collect();
-                format!("{} at {}", wording::scenario(experiment, scenario), wording::list(&rates))
+                let rates: Vec<String> = rates
+                    .iter()
+                    .map(|it| format!("{}/s", format::count(it.get())))
+                    .collect();
+                format!(
+                    "{} at {}",
+                    wording::scenario(experiment, scenario),
+                    wording::list(&rates)
+                )
             };
             let rates: Vec<String> = rates.iter().map(rate).collect();
             format!(
@@ -110,16 +135,33 @@ pub(crate) fn lead(experiment: &Experiment, phase: &Phase) -> String {
                 wording::point(LoadPoint::Connections(*connections)),
             )
         }
-        LoadShape::Ceiling { scenarios, connections, .. } => {
-            let points: Vec<String> = connections.iter().map(|it| format::count(u64::from(*it))).collect();
-            let names: Vec<String> = scenarios.iter().map(|it| wording::scenario(experiment, it)).collect();
-            format!("Closed loop, as fast as answers come: {}; {} connections", names.join("; "), wording::list(&points))
+        LoadShape::Ceiling {
+            scenarios,
+            connections,
+            ..
+        } => {
+            let points: Vec<String> = connections
+                .iter()
+                .map(|it| format::count(u64::from(*it)))
+                .collect();
+            let names: Vec<String> = scenarios
+                .iter()
+                .map(|it| wording::scenario(experiment, it))
+                .collect();
+            format!(
+                "Closed loop, as fast as answers come: {}; {} connections",
+                names.join("; "),
+                wording::list(&points)
+            )
         }
     };
     let warmup = if common.warmup.0 == 0 {
         "without warm-up".to_owned()
     } else {
-        format!("after {} of warm-up per scenario and block", wording::time(common.warmup))
+        format!(
+            "after {} of warm-up per scenario and block",
+            wording::time(common.warmup)
+        )
     };
     format!(
         "{shape}. Windows of {} {warmup}; {}. Estimates: {}.",
@@ -135,14 +177,19 @@ pub(crate) fn rules(phase: &Phase) -> String {
     for (metric, rule) in &phase.estimate {
         let mut words = format!("{} of the repetitions", wording::centre(rule.repetitions));
         if let Some(points) = rule.points {
-            words.push_str(&format!(", then {} of the load points", wording::centre(points)));
+            words.push_str(&format!(
+                ", then {} of the load points",
+                wording::centre(points)
+            ));
         }
         match groups.iter_mut().find(|(known, _)| *known == words) {
             Some((_, metrics)) => metrics.push(wording::metric(*metric)),
             None => groups.push((words, vec![wording::metric(*metric)])),
         }
     }
-    let group = |(words, metrics): &(String, Vec<String>)| format!("{words} for {}", wording::list(metrics));
+    let group = |(words, metrics): &(String, Vec<String>)| {
+        format!("{words} for {}", wording::list(metrics))
+    };
     groups.iter().map(group).collect::<Vec<_>>().join("; ")
 }
 
@@ -154,11 +201,19 @@ pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
     } else if cell.outcomes.contains_key(&Outcome::NotHeld) {
         format!("0 of {of}")
     } else {
-        format!("{} of {of}", cell.outcomes.get(&Outcome::Completed).copied().unwrap_or(0))
+        format!(
+            "{} of {of}",
+            cell.outcomes.get(&Outcome::Completed).copied().unwrap_or(0)
+        )
     };
     let good = |outcome: &Outcome| matches!(outcome, Outcome::Held | Outcome::Completed);
     let other = |(outcome, count): (&Outcome, &u64)| format!("{count} {outcome}");
-    let mut small: Vec<String> = cell.outcomes.iter().filter(|(it, _)| !good(it)).map(other).collect();
+    let mut small: Vec<String> = cell
+        .outcomes
+        .iter()
+        .filter(|(it, _)| !good(it))
+        .map(other)
+        .collect();
     if cell.accepted != cell.kept {
         small.push(format!("{} of {} accepted", cell.accepted, cell.kept));
     }
@@ -169,10 +224,20 @@ pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
 fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<Table> {
     let has = |metric: &Metric| *role == Role::Candidate || metric.is_per_role();
     let metrics: Vec<Metric> = phase.estimate.keys().copied().filter(has).collect();
-    let scales: Vec<Scale> = metrics.iter().map(|it| source.scale(phase, role, *it)).collect();
+    let scales: Vec<Scale> = metrics
+        .iter()
+        .map(|it| source.scale(phase, role, *it))
+        .collect();
     let candidates = *role == Role::Candidate;
-    let result = if matches!(phase.load, LoadShape::FixedRate { .. }) { "#Held" } else { "#Completed" };
-    let titles: Vec<String> = metrics.iter().map(|it| format!("#{}", wording::metric(*it))).collect();
+    let result = if matches!(phase.load, LoadShape::FixedRate { .. }) {
+        "#Held"
+    } else {
+        "#Completed"
+    };
+    let titles: Vec<String> = metrics
+        .iter()
+        .map(|it| format!("#{}", wording::metric(*it)))
+        .collect();
     let mut columns = vec!["Scenario, load", "Candidate"];
     if candidates {
         columns.push(result);
@@ -181,7 +246,11 @@ fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<
     let caption = if candidates {
         format!("{}: every candidate", phase.title)
     } else {
-        format!("{}: {} behind each candidate", phase.title, wording::role(role))
+        format!(
+            "{}: {} behind each candidate",
+            phase.title,
+            wording::role(role)
+        )
     };
     let mut table = Table::new(caption, &columns);
     table.note = Some(note(phase, &metrics));
@@ -192,13 +261,23 @@ fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<
             continue;
         }
         let first = group.replace((place.scenario, place.at)) != Some((place.scenario, place.at));
-        let mut cells = vec![Cell::words(source.group(place)), Cell::head(source.candidate(place))];
+        let mut cells = vec![
+            Cell::words(source.group(place)),
+            Cell::head(source.candidate(place)),
+        ];
         if candidates {
-            let (text, small) = source.index.cell(place).map_or_else(|| (NONE.to_owned(), String::new()), outcomes);
+            let (text, small) = source
+                .index
+                .cell(place)
+                .map_or_else(|| (NONE.to_owned(), String::new()), outcomes);
             cells.push(Cell::number(text).under(small));
         }
         cells.extend(row);
-        table.rows.push(Row { cells, faint: false, first });
+        table.rows.push(Row {
+            cells,
+            faint: false,
+            first,
+        });
     }
     table.at_most(MOST_ROWS, "tables/estimates.csv").filled()
 }
@@ -211,14 +290,22 @@ fn metric_cells<'a>(
     metrics: &[Metric],
     scales: &[Scale],
 ) -> Vec<Cell> {
-    let estimates: Vec<Option<&Estimate>> =
-        metrics.iter().map(|metric| source.index.estimate(place, role, *metric)).collect();
+    let estimates: Vec<Option<&Estimate>> = metrics
+        .iter()
+        .map(|metric| source.index.estimate(place, role, *metric))
+        .collect();
     let known = *role == Role::Candidate || estimates.iter().flatten().any(|it| it.value.is_some());
     let cell = |(estimate, scale): (&Option<&Estimate>, &Scale)| match estimate {
-        Some(estimate) => Cell::number(shown::value(estimate, *scale)).under(shown::small(estimate, *scale)),
+        Some(estimate) => {
+            Cell::number(shown::value(estimate, *scale)).under(shown::small(estimate, *scale))
+        }
         None => Cell::number(NONE).under("not estimated"),
     };
-    if known { estimates.iter().zip(scales).map(cell).collect() } else { Vec::new() }
+    if known {
+        estimates.iter().zip(scales).map(cell).collect()
+    } else {
+        Vec::new()
+    }
 }
 
 fn note(phase: &Phase, metrics: &[Metric]) -> String {
@@ -230,13 +317,19 @@ fn note(phase: &Phase, metrics: &[Metric]) -> String {
             sentences.push(named);
         }
     }
-    format!("In brackets: the interval of the median. {} {}", rules_sentence(phase), sentences.join(" "))
+    format!(
+        "In brackets: the interval of the median. {} {}",
+        rules_sentence(phase),
+        sentences.join(" ")
+    )
 }
 
 fn rules_sentence(phase: &Phase) -> String {
     let rules = rules(phase);
     let mut letters = rules.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    letters.next().map_or_else(String::new, |first| {
+        format!("{}{}.", first.to_uppercase(), letters.as_str())
+    })
 }
 
 /// The estimates over load points: the estimate, the load point with the largest median, the best
@@ -244,7 +337,15 @@ fn rules_sentence(phase: &Phase) -> String {
 fn points<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
     let mut table = Table::new(
         format!("{}: over all load points", phase.title),
-        &["Scenario", "Candidate", "Role", "Metric", "#Estimate", "#Largest median", "#Best single repetition"],
+        &[
+            "Scenario",
+            "Candidate",
+            "Role",
+            "Metric",
+            "#Estimate",
+            "#Largest median",
+            "#Best single repetition",
+        ],
     );
     table.note = Some(
         "The best of several values selects twice, so the load point with the largest median and the best single repetition stand beside it. “At least”: the load generator ran out there."
@@ -267,7 +368,10 @@ fn points<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
 
 /// An estimate over load points with its unit.
 pub(crate) fn over(it: &PointsEstimate, scale: Scale) -> String {
-    let value = it.value.as_ref().and_then(|value| format::quantity(value.get(), point_digits(value, it.unit), scale));
+    let value = it
+        .value
+        .as_ref()
+        .and_then(|value| format::quantity(value.get(), point_digits(value, it.unit), scale));
     match value {
         Some(text) if it.at_least => format!("at least {text}"),
         Some(text) => text,
@@ -286,15 +390,29 @@ fn over_small(it: &PointsEstimate) -> String {
 /// Rates are whole requests; the rest has three significant digits.
 fn point_digits(value: &Decimal, unit: crate::model::Unit) -> Digits {
     let whole = unit == crate::model::Unit::PerSecond && value.get() >= 1000.0;
-    if whole { Digits::HalfWidth(20.0) } else { Digits::Significant(3) }
+    if whole {
+        Digits::HalfWidth(20.0)
+    } else {
+        Digits::Significant(3)
+    }
 }
 
 fn at_point(point: Option<&(LoadPoint, Decimal)>, scale: Scale) -> Cell {
     let shown = point.and_then(|(at, value)| {
-        let unit = if scale.word == "/s" { crate::model::Unit::PerSecond } else { crate::model::Unit::One };
-        Some((format::quantity(value.get(), point_digits(value, unit), scale)?, *at))
+        let unit = if scale.word == "/s" {
+            crate::model::Unit::PerSecond
+        } else {
+            crate::model::Unit::One
+        };
+        Some((
+            format::quantity(value.get(), point_digits(value, unit), scale)?,
+            *at,
+        ))
     });
-    shown.map_or_else(|| Cell::number(NONE), |(text, at)| Cell::number(text).under(format!("at {}", wording::point(at))))
+    shown.map_or_else(
+        || Cell::number(NONE),
+        |(text, at)| Cell::number(text).under(format!("at {}", wording::point(at))),
+    )
 }
 
 /// How each number was made: estimator, n, interval with its true coverage, every repetition.
@@ -303,13 +421,32 @@ fn made<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
     let estimates: Vec<&Estimate> = source.summary.estimates.iter().filter(of).collect();
     let mut table = Table::new(
         format!("{}: how each number was made", phase.title),
-        &["Number", "Candidate", "Estimator", "#n", "#Estimate", "#Interval", "#True coverage", "#Median", "#With everything kept", "Every repetition, in rounds"],
+        &[
+            "Number",
+            "Candidate",
+            "Estimator",
+            "#n",
+            "#Estimate",
+            "#Interval",
+            "#True coverage",
+            "#Median",
+            "#With everything kept",
+            "Every repetition, in rounds",
+        ],
     );
-    let kinds: BTreeSet<&str> = estimates.iter().filter_map(|it| it.interval.as_ref()).map(|it| it.kind.as_str()).collect();
+    let kinds: BTreeSet<&str> = estimates
+        .iter()
+        .filter_map(|it| it.interval.as_ref())
+        .map(|it| it.kind.as_str())
+        .collect();
     let kinds: Vec<String> = kinds.into_iter().map(str::to_owned).collect();
     table.note = Some(format!(
         "Kind of interval: {}. A repetition in brackets was kept but does not enter the estimate. “With everything kept” also counts the attempts that guards or people excluded.",
-        if kinds.is_empty() { "none, too few repetitions".to_owned() } else { wording::list(&kinds) }
+        if kinds.is_empty() {
+            "none, too few repetitions".to_owned()
+        } else {
+            wording::list(&kinds)
+        }
     ));
     for estimate in estimates.iter().take(MOST_ROWS + 1) {
         table.push(made_row(source, estimate));
@@ -317,7 +454,9 @@ fn made<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
     if estimates.len() > MOST_ROWS {
         table.rows.truncate(MOST_ROWS);
         let all = format::count(estimates.len() as u64);
-        table.more = Some(format!("The first {MOST_ROWS} of {all} rows; all of them are in tables/estimates.csv, every repetition in tables/repetitions.csv."));
+        table.more = Some(format!(
+            "The first {MOST_ROWS} of {all} rows; all of them are in tables/estimates.csv, every repetition in tables/repetitions.csv."
+        ));
     }
     table.filled()
 }
@@ -326,7 +465,9 @@ fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
     let scale = shown::scale(estimate);
     let digits = shown::digits(estimate);
     let quantity = |value: &Option<Decimal>| {
-        let text = value.as_ref().and_then(|it| format::quantity(it.get(), digits, scale));
+        let text = value
+            .as_ref()
+            .and_then(|it| format::quantity(it.get(), digits, scale));
         Cell::number(text.unwrap_or_else(|| NONE.to_owned()))
     };
     let interval = estimate.interval.as_ref();
@@ -337,7 +478,11 @@ fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
         format!(" of {}", wording::role(&estimate.role))
     };
     let name = format!("{}{role}", wording::metric(estimate.metric));
-    let place = format!("{}, {}", wording::scenario(source.experiment, &estimate.scenario), wording::point(estimate.at));
+    let place = format!(
+        "{}, {}",
+        wording::scenario(source.experiment, &estimate.scenario),
+        wording::point(estimate.at)
+    );
     let because = estimate.because.clone().unwrap_or_default();
     vec![
         Cell::words(name).under(place),
@@ -345,7 +490,11 @@ fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
         Cell::words(wording::centre(estimate.centre)),
         Cell::number(format::count(estimate.n)),
         Cell::number(shown::value(estimate, scale)).under(because),
-        Cell::number(Some(shown::interval(interval, scale)).filter(|it| !it.is_empty()).unwrap_or_else(|| NONE.to_owned())),
+        Cell::number(
+            Some(shown::interval(interval, scale))
+                .filter(|it| !it.is_empty())
+                .unwrap_or_else(|| NONE.to_owned()),
+        ),
         Cell::number(coverage),
         quantity(&estimate.median),
         quantity(&estimate.with_everything),
@@ -362,21 +511,46 @@ fn repetitions(estimate: &Estimate, digits: Digits, scale: Scale) -> String {
         .map(|it| shown::repetition(it, digits, scale))
         .collect();
     let rest = estimate.values.len().saturating_sub(MOST_REPETITIONS);
-    let more = if rest > 0 { format!(" … and {} more", format::count(rest as u64)) } else { String::new() };
+    let more = if rest > 0 {
+        format!(" … and {} more", format::count(rest as u64))
+    } else {
+        String::new()
+    };
     format!("{}{more}", shown.join(" · "))
 }
 
 /// Why repetitions have no value, each reason once.
 fn absent_reasons(estimate: &Estimate) -> String {
-    let reasons: BTreeSet<&str> = estimate.values.iter().filter_map(|it| it.because.as_deref()).collect();
-    reasons.into_iter().map(|it| format!("—: {it}")).collect::<Vec<_>>().join("; ")
+    let reasons: BTreeSet<&str> = estimate
+        .values
+        .iter()
+        .filter_map(|it| it.because.as_deref())
+        .collect();
+    reasons
+        .into_iter()
+        .map(|it| format!("—: {it}"))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// Who ran out, how busy candidate and generator were, and what else used the cores.
 fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
     let mut table = Table::new(
         format!("{}: who ran out, and how busy the cores were", phase.title),
-        &["Scenario, load", "Candidate", "Who ran out", "#Candidate busy", "#Generator busy", "#Foreign CPU", "#Steal", "#Softirq per request", "#Idle before", "#Not steady", "#Burst", "#Connections"],
+        &[
+            "Scenario, load",
+            "Candidate",
+            "Who ran out",
+            "#Candidate busy",
+            "#Generator busy",
+            "#Foreign CPU",
+            "#Steal",
+            "#Softirq per request",
+            "#Idle before",
+            "#Not steady",
+            "#Burst",
+            "#Connections",
+        ],
     );
     table.note = Some(
         "Busy: median share of the role's cores. Foreign CPU: used by nobody's role on the candidate's cores, median. Steal: largest share taken by the hypervisor. Idle: CPU of the candidate before the window; it is not subtracted. Not steady: repetitions whose last third differed from the first. Burst: most requests released within one millisecond."
@@ -384,32 +558,57 @@ fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
     );
     let mut group = None;
     for place in source.places(phase) {
-        let Some(cell) = source.index.cell(place) else { continue };
+        let Some(cell) = source.index.cell(place) else {
+            continue;
+        };
         let first = group.replace((place.scenario, place.at)) != Some((place.scenario, place.at));
-        let mut cells = vec![Cell::words(source.group(place)), Cell::head(source.candidate(place))];
+        let mut cells = vec![
+            Cell::words(source.group(place)),
+            Cell::head(source.candidate(place)),
+        ];
         cells.extend(limit_cells(cell));
-        table.rows.push(Row { cells, faint: false, first });
+        table.rows.push(Row {
+            cells,
+            faint: false,
+            first,
+        });
     }
     table.at_most(MOST_ROWS, "tables/cells.csv").filled()
 }
 
 fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
     let share = |share: &Option<Decimal>| {
-        Cell::number(share.as_ref().map_or_else(|| "unknown".to_owned(), format::percent))
+        Cell::number(
+            share
+                .as_ref()
+                .map_or_else(|| "unknown".to_owned(), format::percent),
+        )
     };
     let measure = |value: &Option<Decimal>, unit| {
         let text = value.as_ref().and_then(|it| {
-            format::quantity(it.get(), Digits::Significant(2), Scale::of(unit, [it.get()]))
+            format::quantity(
+                it.get(),
+                Digits::Significant(2),
+                Scale::of(unit, [it.get()]),
+            )
         });
         Cell::number(text.unwrap_or_else(|| "unknown".to_owned()))
     };
     let whole = cell.ran_out.values().sum::<u64>();
     let who = |(who, count): (&summary::RanOut, &u64)| {
-        if *count == whole { wording::ran_out(*who).to_owned() } else { format!("{} {count} of {whole}", wording::ran_out(*who)) }
+        if *count == whole {
+            wording::ran_out(*who).to_owned()
+        } else {
+            format!("{} {count} of {whole}", wording::ran_out(*who))
+        }
     };
     let who: Vec<String> = cell.ran_out.iter().map(who).collect();
     vec![
-        Cell::words(if who.is_empty() { NONE.to_owned() } else { who.join(", ") }),
+        Cell::words(if who.is_empty() {
+            NONE.to_owned()
+        } else {
+            who.join(", ")
+        }),
         share(&cell.candidate_busy),
         share(&cell.generator_busy),
         measure(&cell.foreign_cores, crate::model::Unit::Cores),
@@ -417,7 +616,10 @@ fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
         measure(&cell.softirq_per_request, crate::model::Unit::Nanoseconds),
         measure(&cell.idle_cores, crate::model::Unit::Cores),
         Cell::number(format!("{} of {}", cell.not_steady, cell.kept)),
-        Cell::number(cell.burst.map_or_else(|| "unknown".to_owned(), format::count)),
+        Cell::number(
+            cell.burst
+                .map_or_else(|| "unknown".to_owned(), format::count),
+        ),
         Cell::number(format::count(u64::from(cell.connections))),
     ]
 }

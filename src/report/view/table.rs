@@ -24,7 +24,10 @@ pub(crate) struct Fact {
 impl Fact {
     /// A fact.
     pub(crate) fn new(term: &str, detail: impl Into<String>) -> Self {
-        Self { term: term.to_owned(), detail: detail.into() }
+        Self {
+            term: term.to_owned(),
+            detail: detail.into(),
+        }
     }
 }
 
@@ -81,17 +84,28 @@ pub(crate) struct Cell {
 impl Cell {
     /// A number or the dash that stands for none.
     pub(crate) fn number(text: impl Into<String>) -> Self {
-        Self { text: text.into(), number: true, ..Self::default() }
+        Self {
+            text: text.into(),
+            number: true,
+            ..Self::default()
+        }
     }
 
     /// Words.
     pub(crate) fn words(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..Self::default() }
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
     }
 
     /// The heading of a row.
     pub(crate) fn head(text: impl Into<String>) -> Self {
-        Self { text: text.into(), head: true, ..Self::default() }
+        Self {
+            text: text.into(),
+            head: true,
+            ..Self::default()
+        }
     }
 
     /// The same with small print below it; nothing where that is empty.
@@ -105,7 +119,11 @@ impl Cell {
 impl Row {
     /// A row that counts.
     pub(crate) fn of(cells: Vec<Cell>) -> Self {
-        Self { cells, faint: false, first: false }
+        Self {
+            cells,
+            faint: false,
+            first: false,
+        }
     }
 }
 
@@ -136,7 +154,9 @@ impl Table {
         if self.rows.len() > rows {
             let all = super::super::format::count(self.rows.len() as u64);
             self.rows.truncate(rows);
-            self.more = Some(format!("The first {rows} of {all} rows; all of them are in {file}."));
+            self.more = Some(format!(
+                "The first {rows} of {all} rows; all of them are in {file}."
+            ));
         }
         self
     }

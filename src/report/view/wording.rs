@@ -2,7 +2,10 @@
 
 use crate::estimate::summary::{Mark, RanOut, Verdict};
 use crate::model::metric::Unit;
-use crate::model::{Bytes, Centre, Experiment, LoadPoint, Metric, Nanoseconds, Role, ScenarioName, CandidateName, PhaseName};
+use crate::model::{
+    Bytes, CandidateName, Centre, Experiment, LoadPoint, Metric, Nanoseconds, PhaseName, Role,
+    ScenarioName,
+};
 use crate::report::format::{GAP, NONE, Scale, count};
 
 /// How the page calls a metric.
@@ -27,8 +30,12 @@ pub(crate) fn metric_means(metric: Metric) -> &'static str {
         }
         Metric::CoresUsed => "CPU time of the role's group over the length of the counter window.",
         Metric::BytesPerAnswer => "Body bytes as they came over the wire, over answers.",
-        Metric::MemoryPeak => "Highest sample of anonymous plus shared memory; page cache is not counted.",
-        Metric::MemoryMean => "Mean of the samples of anonymous plus shared memory; page cache is not counted.",
+        Metric::MemoryPeak => {
+            "Highest sample of anonymous plus shared memory; page cache is not counted."
+        }
+        Metric::MemoryMean => {
+            "Mean of the samples of anonymous plus shared memory; page cache is not counted."
+        }
         Metric::Latency(_) => {
             "Response time at that rank among planned requests (floor index), corrected for coordinated omission; what was not answered counts as infinitely late."
         }
@@ -104,7 +111,9 @@ pub(crate) fn unit(unit: Unit, scale: Scale) -> String {
     match unit {
         Unit::PerSecond => "requests per second".to_owned(),
         Unit::One => String::new(),
-        Unit::Nanoseconds | Unit::Cores | Unit::Bytes => scale.word.to_owned(),
+        Unit::Nanoseconds | Unit::NanosecondsPerByte | Unit::Cores | Unit::Bytes => {
+            scale.word.to_owned()
+        }
     }
 }
 
@@ -120,10 +129,16 @@ pub(crate) fn bytes(bytes: Bytes) -> String {
 
 /// `30s` as `30 s`.
 fn spaced(text: &str) -> String {
-    let unit = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
+    let unit = text
+        .find(|it: char| !it.is_ascii_digit())
+        .unwrap_or(text.len());
     let (digits, unit) = text.split_at(unit);
     let digits = digits.parse().map_or_else(|_| digits.to_owned(), count);
-    if unit.is_empty() { digits } else { format!("{digits}{GAP}{unit}") }
+    if unit.is_empty() {
+        digits
+    } else {
+        format!("{digits}{GAP}{unit}")
+    }
 }
 
 /// `no`, `1 block`, `3 blocks`.
@@ -146,15 +161,24 @@ pub(crate) fn list(words: &[String]) -> String {
 
 /// How the report calls a candidate.
 pub(crate) fn candidate(experiment: &Experiment, name: &CandidateName) -> String {
-    experiment.candidates.get(name).map_or_else(|| name.to_string(), |it| it.title.clone())
+    experiment
+        .candidates
+        .get(name)
+        .map_or_else(|| name.to_string(), |it| it.title.clone())
 }
 
 /// How the report calls a scenario.
 pub(crate) fn scenario(experiment: &Experiment, name: &ScenarioName) -> String {
-    experiment.scenarios.get(name).map_or_else(|| name.to_string(), |it| it.title.clone())
+    experiment
+        .scenarios
+        .get(name)
+        .map_or_else(|| name.to_string(), |it| it.title.clone())
 }
 
 /// How the report calls a phase.
 pub(crate) fn phase(experiment: &Experiment, name: &PhaseName) -> String {
-    experiment.phases.get(name).map_or_else(|| name.to_string(), |it| it.title.clone())
+    experiment
+        .phases
+        .get(name)
+        .map_or_else(|| name.to_string(), |it| it.title.clone())
 }
