@@ -12,6 +12,7 @@ use crate::model::{Digest, Experiment, ExperimentName};
 
 mod check;
 pub mod meaning;
+pub mod named;
 mod pin;
 pub mod programs;
 pub mod resolve;

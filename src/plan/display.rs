@@ -157,6 +157,7 @@ fn given(experiment: &Experiment) -> String {
         .cores
         .keys()
         .chain(experiment.budgets.keys())
+        .chain([&Role::Probe])
         .collect();
     roles.sort();
     roles.dedup();
@@ -167,7 +168,7 @@ fn given(experiment: &Experiment) -> String {
         .unwrap_or(0);
     for role in roles {
         let cpus = experiment.cores.get(role);
-        let cpus = cpus.map_or_else(|| "any CPU".to_owned(), |cpus| format!("CPU {cpus}"));
+        let cpus = cpus.map_or_else(|| anywhere(role), |cpus| format!("CPU {cpus}"));
         let budget = experiment.budgets.get(role).map(limits).unwrap_or_default();
         line(
             &mut text,
@@ -178,6 +179,14 @@ fn given(experiment: &Experiment) -> String {
         text += "  roles may share CPUs: the profile declares it\n";
     }
     text + &reachable(experiment)
+}
+
+fn anywhere(role: &Role) -> String {
+    let place = match role {
+        Role::Probe => "the candidate's CPUs",
+        Role::Candidate | Role::Service(_) | Role::Load => "any CPU",
+    };
+    place.to_owned()
 }
 
 fn limits(budget: &Budget) -> String {
