@@ -18,8 +18,8 @@ use super::event::{
     ProbeTime, Probed, Rehearsed, Session, SetAside, Step, StepKind,
 };
 use super::journal::{Journal, JournalError};
+use super::memory::MemoryJournal;
 use super::progress::{self, Ending, Progress};
-use super::writer::MemoryJournal;
 use crate::model::code::{GuardCode, Outcome};
 use crate::model::{CandidateName, Digest, EntryName, Experiment, Known, MeasurementId};
 use crate::plan::{Block, Plan};
@@ -192,7 +192,7 @@ impl Sample {
             std::sync::atomic::AtomicU64::new(draft.records()?.records.lines().len() as u64);
         let clock = move || {
             let line = lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            super::writer::SAMPLE_EPOCH_NS + line * 1_000_000_000
+            super::memory::SAMPLE_EPOCH_NS + line * 1_000_000_000
         };
         let mut writer = draft.writer_with(Box::new(clock))?;
         if writer.sequence() == 0 {
