@@ -6,6 +6,7 @@ pub mod draft;
 pub(crate) mod durable;
 pub mod event;
 pub mod fold;
+pub mod inputs;
 pub mod journal;
 pub mod layout;
 pub mod ledger;
@@ -15,16 +16,19 @@ pub mod reader;
 pub mod resume;
 #[doc(hidden)]
 pub mod sample;
+mod schema;
 pub mod writer;
 
-pub use draft::{Draft, DraftError, EngineFile, Inputs, Origin};
+pub use draft::{Draft, DraftError};
 pub use durable::DiskError;
 pub use event::{Attempt, Event, Line};
 pub use fold::{AttemptRecords, Records};
+pub use inputs::{EngineFile, Inputs, Origin, entry_name};
 pub use journal::{Journal, JournalError};
 pub use ledger::{LedgerError, LedgerLine};
 pub use memory::MemoryJournal;
 pub use progress::{Ending, IllegalSequence, Next, Progress};
 pub use reader::{ReadError, ReadRecords, TornTail, read};
 pub use resume::{Difference, check};
+pub use schema::schema;
 pub use writer::{Clock, WriteError, Writer};
