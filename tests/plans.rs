@@ -426,9 +426,18 @@ fn what_a_person_reads() {
 
 #[test]
 fn the_expanded_model_reads_back_to_the_same_experiment() {
-    let experiment = experiment(&study());
+    let mut model = study();
+    let title = json!("é \u{1b}[31m \u{9b} \u{202e} \u{e0041} \n");
+    set(&mut model, "/page/title", title);
+    let experiment = experiment(&model);
     let text = plan::expanded(&experiment);
     assert!(text.ends_with("}\n"));
+    let line = text
+        .lines()
+        .find(|line| line.contains("\"title\""))
+        .unwrap();
+    let shown = r#"    "title": "é \u001b[31m \u009b \u202e \udb40\udc41 \n","#;
+    assert_eq!(line, shown);
     assert_eq!(
         serde_json::from_str::<Experiment>(&text).unwrap(),
         experiment

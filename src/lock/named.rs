@@ -32,8 +32,8 @@ pub fn files_of_request<'a>(
     sent.into_iter().chain(wanted)
 }
 
-/// Whether a file is one of the experiment's own report templates: it ends in `.j2`, no member is
-/// given it, and no request names it.
+/// Whether a file is one of the experiment's own report templates: it ends in `.j2` or lies in
+/// `templates/`, no member is given it, and no request names it.
 #[must_use]
 pub fn is_report_template(experiment: &Experiment, path: &str) -> bool {
     let given = definitions(experiment).flat_map(files_of_definition);
@@ -47,7 +47,8 @@ pub fn is_report_template(experiment: &Experiment, path: &str) -> bool {
                 .map(|each| (&each.request, &each.expect)),
         )
         .flat_map(|(request, expect)| files_of_request(request, expect));
-    path.ends_with(".j2") && !given.chain(asked).any(|source| is_within(path, source))
+    let may_be = path.ends_with(".j2") || is_within(path, "templates");
+    may_be && !given.chain(asked).any(|source| is_within(path, source))
 }
 
 /// Whether a path is a named file, or lies in a named folder.

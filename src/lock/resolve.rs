@@ -46,13 +46,13 @@ pub const VERSION_OUTPUT: usize = 64 << 10;
 /// The longest version, bytes.
 const VERSION_LENGTH: usize = 128;
 
-/// Finds programs on this machine.
+/// Finds programs on this machine. Asked again, it answers what it found before.
 #[derive(Debug)]
 pub struct Local {
     search: Vec<PathBuf>,
     stub: Option<PathBuf>,
     within: Duration,
-    found: BTreeMap<String, ResolvedProgram>,
+    found: BTreeMap<String, (Option<VersionRule>, ResolvedProgram)>,
 }
 
 impl Local {
@@ -101,7 +101,9 @@ impl Local {
     /// Where a program was found, absolute; absent when it was not asked for, or not found.
     #[must_use]
     pub fn path_of(&self, name: &str) -> Option<&Path> {
-        self.found.get(name).map(|program| program.path.as_path())
+        self.found
+            .get(name)
+            .map(|(_, program)| program.path.as_path())
     }
 
     fn look_up(&self, name: &str) -> Result<PathBuf, String> {
@@ -329,6 +331,13 @@ impl Resolver for Local {
         name: &str,
         rule: Option<&VersionRule>,
     ) -> Result<ResolvedProgram, String> {
+        if let Some((_, known)) = self
+            .found
+            .get(name)
+            .filter(|(asked, _)| asked.as_ref() == rule)
+        {
+            return Ok(known.clone());
+        }
         let path = self.look_up(name)?;
         let sha256 = digest_of_file(&path)
             .map_err(|error| format!("{} cannot be read: {error}", shown(&path)))?;
@@ -347,7 +356,8 @@ impl Resolver for Local {
             sha256,
             platform: format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
         };
-        self.found.insert(name.to_owned(), program.clone());
+        let asked = (rule.cloned(), program.clone());
+        self.found.insert(name.to_owned(), asked);
         Ok(program)
     }
 
