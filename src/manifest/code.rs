@@ -106,7 +106,7 @@ diagnostic_codes! {
         "A text that has not the form that the key takes.",
         "Write it as the example shows.";
     OutOfRange = "L107",
-        "A number that is too small, too large, or not exact in the unit that is kept.",
+        "A number or a text that is smaller, larger or longer than the key takes.",
         "Use a value within the limits shown.";
     NothingGiven = "L108",
         "A list, mapping or text that must hold something holds nothing.",
@@ -226,6 +226,9 @@ diagnostic_codes! {
     Compared = "L235",
         "Answers are to be the same for all candidates but there is only one.",
         "Add a candidate, or leave the comparison out.";
+    BeyondMeaning = "L236",
+        "A quantity that is written rightly and cannot be meant: too large to be kept, not exact in the unit that is kept, or outside what makes sense here.",
+        "Use a value within the limits shown.";
 }
 
 impl fmt::Display for DiagnosticCode {

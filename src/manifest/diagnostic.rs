@@ -61,6 +61,22 @@ pub struct Diagnostic {
     pub help: Vec<String>,
 }
 
+impl std::fmt::Display for Diagnostic {
+    /// On one line, without its snippet: what a note needs.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Note => "note",
+        };
+        write!(f, "{severity}[{}]: {}", self.code, self.message)?;
+        if let Some(place) = &self.place {
+            let file = render::harmless(&place.file);
+            write!(f, " ({file}:{}:{})", place.line, place.column)?;
+        }
+        Ok(())
+    }
+}
+
 /// A file that diagnostics point into, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourceText {

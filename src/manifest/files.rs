@@ -56,11 +56,11 @@ impl Files {
     }
 
     /// Every file that could be read, sorted by path.
-    pub(super) fn into_named(self) -> Vec<NamedFile> {
+    pub(super) fn to_named(&self) -> Vec<NamedFile> {
         self.known
-            .into_values()
+            .values()
             .flatten()
-            .map(|read| read.named)
+            .map(|read| read.named.clone())
             .collect()
     }
 }

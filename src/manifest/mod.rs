@@ -10,6 +10,7 @@ mod diagnostic;
 mod expand;
 mod files;
 mod findings;
+mod init;
 mod parse;
 mod render;
 mod scalar;
@@ -19,6 +20,9 @@ mod source;
 mod tree;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use crate::model::Experiment;
@@ -27,6 +31,7 @@ use findings::Findings;
 
 pub use code::{DiagnosticCode, codes, explain};
 pub use diagnostic::{Diagnostic, Faults, Label, Place, Severity};
+pub use init::new_experiment;
 pub use schema::{profile_schema, schema};
 
 /// A manifest that was loaded, with what it came from.
@@ -82,7 +87,7 @@ fn read(path: &Path, profile: Option<&str>, findings: &mut Findings) -> Option<L
         .unwrap_or(Path::new("."));
     let (number, manifest) = source::read(&path, findings)?;
     let mut tree = parse::parse(number, findings)?;
-    shape::check(&mut tree, &schema(), findings);
+    shape::check(&mut tree, schema::of_manifest(), findings);
     source::merge_defaults(&mut tree);
     let (machine, profile) = source::merge_profile(&mut tree, folder, profile, findings);
     let wire = source::wire(&tree, findings)?;

@@ -18,7 +18,9 @@ const DEEPEST: usize = 48;
 /// Reads one document. Absent when it cannot be read to its end, with the fault among the findings.
 pub(super) fn parse(source: usize, findings: &mut Findings) -> Option<Node> {
     let text = findings.text(source).to_owned();
-    unprintable(source, &text, findings);
+    if unprintable(source, &text, findings) {
+        return None;
+    }
     let mut builder = Builder {
         source,
         findings,
@@ -33,29 +35,14 @@ pub(super) fn parse(source: usize, findings: &mut Findings) -> Option<Node> {
         flow_nesting_limit: DEEPEST,
         block_nesting_limit: DEEPEST,
     };
-    let mut documents = 0;
-    for event in Parser::new_from_str_with_options(&text, rules) {
-        let (event, span) = match event {
-            Ok((event, span)) => (event, builder.span(span)),
-            Err(error) => return builder.broken(&text, &error),
-        };
-        if let Event::DocumentStart(..) = event {
-            documents += 1;
-            if documents > 1 {
-                builder.second_document(&text, span);
-                break;
-            }
-        }
-        if !builder.take(event, span) {
-            return None;
-        }
-    }
+    let whole = builder.document(Parser::new_from_str_with_options(&text, rules), &text);
     let Builder {
         root,
         scalars,
         findings,
         ..
     } = builder;
+    whole?;
     tabs(source, &text, &scalars, findings);
     match root {
         Some(Node {
@@ -87,13 +74,17 @@ fn here(source: usize, text: &str, start: usize) -> Span {
     }
 }
 
-fn unprintable(source: usize, text: &str, findings: &mut Findings) {
+/// Whether there are control characters; each is reported.
+fn unprintable(source: usize, text: &str, findings: &mut Findings) -> bool {
+    let mut found = false;
     let bad = |character: char| character.is_control() && !matches!(character, '\n' | '\r' | '\t');
     for (at, character) in text.char_indices().filter(|(_, character)| bad(*character)) {
+        found = true;
         let message = format!("control character U+{:04X}", u32::from(character));
         let span = here(source, text, at);
         findings.push(Finding::new(DiagnosticCode::Unprintable, span, message));
     }
+    found
 }
 
 /// Tabs outside of values and comments.
@@ -126,7 +117,16 @@ fn tabs(source: usize, text: &str, scalars: &[Span], findings: &mut Findings) {
 /// A list or mapping that is not closed yet.
 enum Open {
     List(Span, Vec<Node>),
-    Mapping(Span, IndexMap<String, Entry>, Pending),
+    Mapping(Mapping),
+}
+
+/// A mapping that is not closed yet.
+struct Mapping {
+    opening: Span,
+    entries: IndexMap<String, Entry>,
+    pending: Pending,
+    /// One of its keys was refused, so that it lacks what the author wrote.
+    lacking: bool,
 }
 
 /// What a mapping waits for.
@@ -159,12 +159,45 @@ impl Builder<'_> {
         self.findings.push(Finding::new(code, span, message));
     }
 
+    /// Takes every event of one document; absent when it cannot be read to its end.
+    fn document<'i>(
+        &mut self,
+        events: impl Iterator<Item = Result<(Event<'i>, granit_parser::Span), ScanError>>,
+        text: &str,
+    ) -> Option<()> {
+        let mut documents = 0;
+        for event in events {
+            let (event, span) = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    self.broken(text, &error);
+                    return None;
+                }
+            };
+            if event.tag().is_some() {
+                self.tag(span);
+            }
+            let span = self.span(span);
+            documents += usize::from(matches!(event, Event::DocumentStart(..)));
+            if documents > 1 {
+                self.second_document(text, span);
+                return Some(());
+            }
+            if !self.take(event, span) {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn tag(&mut self, span: granit_parser::Span) {
+        let message = "a tag gives a value a type; here types follow from the schema";
+        let place = self.span(span.tag_span().unwrap_or(span));
+        self.fault(DiagnosticCode::Tag, place, message);
+    }
+
     /// Takes an event; false when the nesting is too deep to go on.
     fn take(&mut self, event: Event<'_>, span: Span) -> bool {
-        if event.tag().is_some() {
-            let message = "a tag gives a value a type; here types follow from the schema";
-            self.fault(DiagnosticCode::Tag, span, message);
-        }
         match event {
             Event::Scalar(text, style, ..) => {
                 self.scalars.push(span);
@@ -188,8 +221,12 @@ impl Builder<'_> {
             }
             Event::SequenceStart(..) => self.open.push(Open::List(span, Vec::new())),
             Event::MappingStart(..) => {
-                self.open
-                    .push(Open::Mapping(span, IndexMap::new(), Pending::Key));
+                self.open.push(Open::Mapping(Mapping {
+                    opening: span,
+                    entries: IndexMap::new(),
+                    pending: Pending::Key,
+                    lacking: false,
+                }));
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(span),
             _ => {}
@@ -230,9 +267,12 @@ impl Builder<'_> {
                 let span = until(opening, items.last().map(|item| item.span));
                 self.close(Node::new(span, Value::List(items)), false);
             }
-            Some(Open::Mapping(opening, entries, _)) => {
-                let span = until(opening, entries.last().map(|(_, entry)| entry.node.span));
-                self.close(Node::new(span, Value::Mapping(entries)), false);
+            Some(Open::Mapping(mapping)) => {
+                let last = mapping.entries.last().map(|(_, entry)| entry.node.span);
+                let span = until(mapping.opening, last);
+                let mut node = Node::new(span, Value::Mapping(mapping.entries));
+                node.uncertain = mapping.lacking;
+                self.close(node, false);
             }
             None => {}
         }
@@ -243,54 +283,23 @@ impl Builder<'_> {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List(_, items)) => items.push(node),
-            Some(Open::Mapping(_, entries, pending)) => {
-                match std::mem::replace(pending, Pending::Key) {
-                    Pending::Key => self.key(node, plain),
+            Some(Open::Mapping(mapping)) => {
+                match std::mem::replace(&mut mapping.pending, Pending::Key) {
+                    Pending::Key => {
+                        mapping.pending = key(&node, plain, self.findings);
+                        mapping.lacking |= matches!(mapping.pending, Pending::Refused);
+                    }
                     Pending::Refused => {}
                     Pending::Value(key, span) => {
-                        let repeated = match entries.entry(key) {
-                            Slot::Vacant(slot) => {
-                                slot.insert(Entry { key: span, node });
-                                None
-                            }
-                            Slot::Occupied(slot) => Some((slot.key().clone(), slot.get().key)),
-                        };
-                        if let Some((key, first)) = repeated {
-                            let message = format!("`{key}` stands twice in this mapping");
-                            let finding = Finding::new(DiagnosticCode::DuplicateKey, span, message);
-                            self.findings.push(finding.label(first, "first given here"));
-                        }
+                        insert(
+                            &mut mapping.entries,
+                            key,
+                            Entry { key: span, node },
+                            self.findings,
+                        );
                     }
                 }
             }
-        }
-    }
-
-    fn key(&mut self, node: Node, plain: bool) {
-        let next = match node.value {
-            Value::Text(text) if text == "<<" && plain => {
-                let message = "a merge key (`<<`) is not part of YAML 1.2";
-                self.fault(DiagnosticCode::MergeKey, node.span, message);
-                Pending::Refused
-            }
-            Value::Text(text) => Pending::Value(text, node.span),
-            _ if node.faulty => Pending::Refused,
-            other => {
-                let message = format!("a key is {}; expected a text", kind(&other));
-                let mut finding = Finding::new(DiagnosticCode::KeyNotText, node.span, message);
-                if matches!(
-                    other,
-                    Value::Integer(_) | Value::Decimal(_) | Value::Boolean(_)
-                ) {
-                    let fix = format!("write `\"{}\"`", self.findings.slice(node.span));
-                    finding = finding.help(fix);
-                }
-                self.findings.push(finding);
-                Pending::Refused
-            }
-        };
-        if let Some(Open::Mapping(_, _, pending)) = self.open.last_mut() {
-            *pending = next;
         }
     }
 
@@ -307,7 +316,7 @@ impl Builder<'_> {
     }
 
     /// Reports what the parser stopped at.
-    fn broken(&mut self, text: &str, error: &ScanError) -> Option<Node> {
+    fn broken(&mut self, text: &str, error: &ScanError) {
         let offset = error.marker().byte_offset().unwrap_or(text.len());
         let span = here(self.source, text, offset);
         let code = match error.kind() {
@@ -319,8 +328,59 @@ impl Builder<'_> {
             ErrorKind::RecursionLimitExceeded => DiagnosticCode::TooLarge,
             _ => DiagnosticCode::Syntax,
         };
-        self.fault(code, span, error.info());
-        None
+        let message = match code {
+            DiagnosticCode::TooLarge => format!("nested deeper than {DEEPEST} levels"),
+            DiagnosticCode::Tab => "a tab stands between the parts of the file".to_owned(),
+            _ => error.info(),
+        };
+        self.fault(code, span, message);
+    }
+}
+
+/// What a mapping waits for after a node in the place of a key.
+fn key(node: &Node, plain: bool, findings: &mut Findings) -> Pending {
+    let (code, message) = match &node.value {
+        Value::Text(text) if text == "<<" && plain => {
+            let message = "a merge key (`<<`) is not part of YAML 1.2".to_owned();
+            (DiagnosticCode::MergeKey, message)
+        }
+        Value::Text(text) => return Pending::Value(text.clone(), node.span),
+        _ if node.faulty => return Pending::Refused,
+        other => {
+            let message = format!("a key is {}; expected a text", kind(other));
+            (DiagnosticCode::KeyNotText, message)
+        }
+    };
+    let mut finding = Finding::new(code, node.span, message);
+    if matches!(
+        node.value,
+        Value::Integer(_) | Value::Decimal(_) | Value::Boolean(_)
+    ) {
+        finding = finding.help(format!("write `\"{}\"`", findings.slice(node.span)));
+    }
+    findings.push(finding);
+    Pending::Refused
+}
+
+/// Adds an entry; one whose key is there already is reported and lost.
+fn insert(
+    entries: &mut IndexMap<String, Entry>,
+    key: String,
+    entry: Entry,
+    findings: &mut Findings,
+) {
+    match entries.entry(key) {
+        Slot::Vacant(slot) => {
+            slot.insert(entry);
+        }
+        Slot::Occupied(slot) => {
+            let message = format!(
+                "`{}` stands twice in this mapping",
+                slot.key().escape_debug()
+            );
+            let finding = Finding::new(DiagnosticCode::DuplicateKey, entry.key, message);
+            findings.push(finding.label(slot.get().key, "first given here"));
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Complete means: every property has a description, an example and its change class; closed
 //! mappings leave `x-…` free; no alternative is `null`; integers have both limits.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json, json};
@@ -15,7 +17,14 @@ use super::wire;
 /// the form of a text, `x-later` lists words that later versions will know.
 #[must_use]
 pub fn schema() -> Json {
-    generate::<wire::Manifest>("loadlab experiment v1")
+    of_manifest().clone()
+}
+
+/// The same, made once.
+pub(super) fn of_manifest() -> &'static Json {
+    static SCHEMA: LazyLock<Json> =
+        LazyLock::new(|| generate::<wire::Manifest>("loadlab experiment v1"));
+    &SCHEMA
 }
 
 /// The schema of a file `profiles/NAME.yaml`.

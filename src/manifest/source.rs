@@ -98,7 +98,7 @@ pub(super) fn merge_profile(
     if let Some(share) = scale.filter(|share| share.millionths() == 0) {
         let span = node.get("scale").map_or(node.span, |scale| scale.span);
         let message = format!("`scale` is {share}; expected more than 0%");
-        findings.push(Finding::new(DiagnosticCode::OutOfRange, span, message));
+        findings.push(Finding::new(DiagnosticCode::BeyondMeaning, span, message));
     }
     (
         Machine {

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const HIGHEST_CPU: u32 = 8191;
 
 /// A set of CPU numbers, not empty. Text form as the kernel's: `0-3,8`.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<u32>);
 

@@ -87,19 +87,7 @@ impl fmt::Display for Quantile {
 }
 
 /// What a measurement has a number for. Text form: `achieved`, `cpu_per_request`, `p99`, …
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Metric {
     /// Expected answers inside the load window per second.
@@ -119,19 +107,7 @@ pub enum Metric {
 }
 
 /// The unit of a metric's number.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Requests per second.
@@ -235,20 +211,6 @@ impl TryFrom<String> for Quantile {
 impl From<Quantile> for String {
     fn from(quantile: Quantile) -> String {
         quantile.to_string()
-    }
-}
-
-impl schemars::JsonSchema for Quantile {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Quantile".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "description": "A quantile: `p50`, `p99`, `p99.9`.",
-            "type": "string",
-            "pattern": "^p[0-9]{1,2}(\\.[0-9]{1,3})?$",
-        })
     }
 }
 

@@ -23,7 +23,6 @@ pub mod reading;
 pub mod role;
 pub mod scenario;
 pub mod template;
-pub mod text;
 pub mod thresholds;
 pub mod unit;
 

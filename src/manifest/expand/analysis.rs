@@ -1,22 +1,15 @@
-//! What is made of the measurements: order, thresholds, comparisons, derived numbers.
-
-use std::collections::BTreeMap;
-
-use indexmap::IndexMap;
+//! What is made of the measurements: order, thresholds, comparisons.
 
 use super::context::{Context, Fault};
 use super::reference::{self, At, Phases};
 use crate::manifest::code::DiagnosticCode;
 use crate::manifest::tree::below;
 use crate::manifest::wire;
-use crate::model::derived::{Comparison, Derived, DerivedRule, ValueName};
+use crate::model::derived::{Comparison, ValueName};
 use crate::model::estimator::RatioInterval;
 use crate::model::experiment::{Order, OrderRule};
-use crate::model::formula::{self, Dimension};
-use crate::model::metric::Unit;
-use crate::model::name::{CandidateName, DerivedName, PhaseName, ScenarioName};
 use crate::model::thresholds::Thresholds;
-use crate::model::{Budget, LoadShape, Metric, Phase, Role, Share};
+use crate::model::{Phase, Share};
 
 pub(super) fn order(
     wire: Option<wire::Order>,
@@ -73,7 +66,11 @@ pub(super) fn coverage(wire: Option<wire::Share>, context: &mut Context<'_>) -> 
     let coverage = wire.map_or(Share::percent(95), |share| share.0);
     if coverage.millionths() < 500_000 || coverage.millionths() >= 1_000_000 {
         let message = format!("`coverage` is {coverage}; expected at least 50% and less than 100%");
-        context.report(Fault::new(DiagnosticCode::OutOfRange, "/coverage", message));
+        context.report(Fault::new(
+            DiagnosticCode::BeyondMeaning,
+            "/coverage",
+            message,
+        ));
     }
     coverage
 }
@@ -148,280 +145,5 @@ pub(super) fn primary(
         compare,
         against,
         equivalent_within: wire.equivalent_within.map(|share| share.0),
-    }
-}
-
-pub(super) fn derived(
-    wire: Option<wire::Named<wire::Name<DerivedName>, wire::Derived>>,
-    phases: &Phases,
-    budgets: &BTreeMap<Role, Budget>,
-    context: &mut Context<'_>,
-) -> IndexMap<DerivedName, Derived> {
-    let mut derived = IndexMap::new();
-    for (wire::Name(name), number) in wire.into_iter().flat_map(|derived| derived.0) {
-        let at = below("/derived", name.as_str());
-        let mut check = Check {
-            at: &at,
-            phases,
-            context: &mut *context,
-        };
-        let (title, rule) = check.rule(number, budgets);
-        let title = title.unwrap_or_else(|| name.to_string());
-        derived.insert(name.clone(), Derived { name, title, rule });
-    }
-    derived
-}
-
-/// Checks one derived number.
-struct Check<'c, 'a> {
-    at: &'c str,
-    phases: &'c Phases,
-    context: &'c mut Context<'a>,
-}
-
-impl Check<'_, '_> {
-    fn rule(
-        &mut self,
-        wire: wire::Derived,
-        budgets: &BTreeMap<Role, Budget>,
-    ) -> (Option<String>, DerivedRule) {
-        match wire {
-            wire::Derived::CoresByCpuTime {
-                title,
-                target,
-                scenario,
-                phase,
-                against,
-            } => {
-                self.of_scenario(&phase.0, &scenario.0, Metric::CpuPerRequest);
-                let against = self.against(against.map(|name| name.0), &phase.0);
-                let (target, scenario, phase) = (target.0, scenario.0, phase.0);
-                (
-                    title,
-                    DerivedRule::CoresByCpuTime {
-                        target,
-                        scenario,
-                        phase,
-                        against,
-                    },
-                )
-            }
-            wire::Derived::CoresByInstance {
-                title,
-                target,
-                scenario,
-                phase,
-                against,
-            } => {
-                self.of_scenario(&phase.0, &scenario.0, Metric::Achieved);
-                self.kind_of_phase("phase", &phase.0, true);
-                let against = self.against(against.map(|name| name.0), &phase.0);
-                if budgets
-                    .get(&Role::Candidate)
-                    .is_none_or(|budget| budget.cores.is_none())
-                {
-                    let message =
-                        "cores by instance need the number of cores in `budgets.candidate`";
-                    let fault = Fault::new(DiagnosticCode::NoBudget, self.at, message).on_key();
-                    self.context.report(
-                        fault
-                            .touching("/budgets/candidate/cores")
-                            .touching("/budgets"),
-                    );
-                }
-                let (target, scenario, phase) = (target.0, scenario.0, phase.0);
-                (
-                    title,
-                    DerivedRule::CoresByInstance {
-                        target,
-                        scenario,
-                        phase,
-                        against,
-                    },
-                )
-            }
-            wire::Derived::Share {
-                title,
-                of,
-                r#in,
-                metric,
-                phase,
-            } => {
-                self.of_scenario(&phase.0, &r#in.0, metric.0);
-                if let Some(phase) = self.phases.get(&phase.0) {
-                    reference::scenario(&of.0, phase, &below(self.at, "of"), self.context);
-                }
-                let (of, within, metric, phase) = (of.0, r#in.0, metric.0, phase.0);
-                (
-                    title,
-                    DerivedRule::Share {
-                        of,
-                        within,
-                        metric,
-                        phase,
-                    },
-                )
-            }
-            wire::Derived::Corroboration {
-                title,
-                target,
-                ceiling,
-                within,
-            } => {
-                self.kind_of_phase("target", &target.0, false);
-                self.kind_of_phase("ceiling", &ceiling.0, true);
-                let (target, ceiling, within) = (target.0, ceiling.0, within.0);
-                (
-                    title,
-                    DerivedRule::Corroboration {
-                        target,
-                        ceiling,
-                        within,
-                    },
-                )
-            }
-            wire::Derived::Formula {
-                title,
-                formula,
-                unit,
-            } => {
-                let unit = self.formula(&formula, unit);
-                (title, DerivedRule::Formula { formula, unit })
-            }
-        }
-    }
-
-    /// The phase exists, measures the scenario and estimates the metric.
-    fn of_scenario(&mut self, phase: &PhaseName, scenario: &ScenarioName, metric: Metric) {
-        let pointer = below(self.at, "phase");
-        let Some(phase) = reference::phase(phase, &pointer, self.phases, self.context) else {
-            return;
-        };
-        let has_scenario = self
-            .context
-            .tree
-            .find(&below(self.at, "scenario"))
-            .key
-            .is_some();
-        let at = below(
-            self.at,
-            if has_scenario && self.is_given("scenario") {
-                "scenario"
-            } else {
-                "in"
-            },
-        );
-        reference::scenario(scenario, phase, &at, self.context);
-        let given = if self.is_given("metric") {
-            At::Keys(self.at)
-        } else {
-            At::Text(&pointer, (0, phase.name.as_str().len()))
-        };
-        reference::estimated(metric, phase, &given, self.context);
-    }
-
-    fn is_given(&self, key: &str) -> bool {
-        let mapping = self.context.tree.find(self.at).node;
-        mapping.get(key).is_some()
-    }
-
-    fn against(
-        &mut self,
-        against: Option<CandidateName>,
-        phase: &PhaseName,
-    ) -> Option<CandidateName> {
-        let name = against?;
-        let pointer = below(self.at, "against");
-        reference::candidate(&name, &pointer, self.context);
-        if let Some(phase) = self.phases.get(phase) {
-            reference::takes_part(&name, phase, &pointer, self.context);
-        }
-        Some(name)
-    }
-
-    fn kind_of_phase(&mut self, key: &str, name: &PhaseName, ceiling: bool) {
-        let pointer = below(self.at, key);
-        let found = if key == "phase" {
-            self.phases.get(name)
-        } else {
-            reference::phase(name, &pointer, self.phases, self.context)
-        };
-        let Some(phase) = found else { return };
-        if matches!(phase.load, LoadShape::Ceiling { .. }) != ceiling {
-            let wanted = if ceiling { "ceiling" } else { "fixed-rate" };
-            let message = format!("`{name}` is no {wanted} phase");
-            let fault = Fault::new(DiagnosticCode::WrongPhase, &pointer, message);
-            let kind = below(&below(&below("/phases", name.as_str()), "load"), "kind");
-            self.context.report(fault.label(&kind, "its kind"));
-        }
-    }
-
-    fn formula(&mut self, text: &str, wanted: Option<wire::FormulaUnit>) -> Unit {
-        let pointer = below(self.at, "formula");
-        let wanted = wanted.map(unit);
-        let read = match formula::parse(text) {
-            Ok(read) => read,
-            Err(fault) => {
-                let (start, end) = (fault.range.start, fault.range.end);
-                let fault = Fault::new(DiagnosticCode::Formula, &pointer, fault.message);
-                self.context.report(if end > start {
-                    fault.part(start, end)
-                } else {
-                    fault
-                });
-                return Unit::One;
-            }
-        };
-        for (name, range) in read.values() {
-            let at = At::Text(&pointer, (range.start, range.end));
-            reference::value(name, &at, self.phases, self.context);
-        }
-        match wanted {
-            Some(wanted) => {
-                if !read.has_unit(wanted) {
-                    let message = format!(
-                        "the formula comes to {}, not to {}",
-                        read.dimension,
-                        Dimension::of(wanted)
-                    );
-                    let fault =
-                        Fault::new(DiagnosticCode::Formula, &below(self.at, "unit"), message);
-                    self.context.report(fault.touching(pointer));
-                }
-                wanted
-            }
-            None => self.unit_of(read.dimension, &pointer),
-        }
-    }
-
-    /// The unit that a dimension is printed in.
-    fn unit_of(&mut self, dimension: Dimension, pointer: &str) -> Unit {
-        let units = [
-            Unit::PerSecond,
-            Unit::Nanoseconds,
-            Unit::Bytes,
-            Unit::NanosecondsPerByte,
-            Unit::One,
-        ];
-        let unit = units
-            .into_iter()
-            .find(|unit| Dimension::of(*unit) == dimension);
-        if unit.is_none() {
-            let message = format!("the formula comes to {dimension}, for which there is no unit");
-            self.context
-                .report(Fault::new(DiagnosticCode::Formula, pointer, message));
-        }
-        unit.unwrap_or(Unit::One)
-    }
-}
-
-const fn unit(wire: wire::FormulaUnit) -> Unit {
-    match wire {
-        wire::FormulaUnit::PerSecond => Unit::PerSecond,
-        wire::FormulaUnit::Nanoseconds => Unit::Nanoseconds,
-        wire::FormulaUnit::Cores => Unit::Cores,
-        wire::FormulaUnit::Bytes => Unit::Bytes,
-        wire::FormulaUnit::NanosecondsPerByte => Unit::NanosecondsPerByte,
-        wire::FormulaUnit::One => Unit::One,
     }
 }

@@ -9,7 +9,7 @@ use crate::manifest::shape::nearest;
 use crate::manifest::tree::below;
 use crate::model::cores::Isolation;
 use crate::model::role::RESERVED_ROLES;
-use crate::model::{Budget, CpuSet, Role};
+use crate::model::{Budget, CpuSet, Role, ServiceName};
 
 /// The cores and budgets of an experiment.
 pub(super) struct Split {
@@ -106,7 +106,14 @@ fn known_roles<'r>(
 
 /// The roles that need CPUs have some.
 fn given(cores: &BTreeMap<Role, CpuSet>, machine: &Machine, context: &mut Context<'_>) {
-    let services = context.names.services.iter().cloned().map(Role::Service);
+    let is_own = |name: &&ServiceName| !RESERVED_ROLES.contains(&name.as_str());
+    let services = context
+        .names
+        .services
+        .iter()
+        .filter(is_own)
+        .cloned()
+        .map(Role::Service);
     let needed: Vec<Role> = [Role::Candidate, Role::Load]
         .into_iter()
         .chain(services)

@@ -1,23 +1,22 @@
-//! What runs: candidates, services, their members and the steps before the load.
+//! What runs: candidates and services.
 
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use regex::Regex;
 
 use super::context::{Context, Fault, texts};
-use super::placeholders::{self, Scope};
+use super::member::{Shared, http_port, main_member, members, pattern};
+use super::placeholders::Scope;
+use super::steps::{longer_than_nothing, steps};
 use crate::manifest::code::DiagnosticCode;
-use crate::manifest::files::plain;
 use crate::manifest::tree::below;
 use crate::manifest::wire;
 use crate::model::candidate::{
-    Candidate, Definition, Departure, Endpoint, Lifetime, Member, PrewarmStep, Process, Program,
-    Ready, Service, Stub, VersionRule, Witness,
+    Candidate, Definition, Departure, Endpoint, Lifetime, Ready, Service, Witness,
 };
 use crate::model::name::{CandidateName, MemberName, PortName, ServiceName};
 use crate::model::role::RESERVED_ROLES;
-use crate::model::{Budget, Bytes, EngineKind, Nanoseconds, Role, Template};
+use crate::model::{Budget, EngineKind, Nanoseconds, Role};
 
 type Budgets = BTreeMap<Role, Budget>;
 type Values = wire::Named<wire::ValueKey, wire::PlainValue>;
@@ -133,33 +132,6 @@ pub(super) fn services(
     services
 }
 
-/// Steps before any candidate runs: only services can be named.
-pub(super) fn early_steps(
-    wire: Option<Vec<wire::PrewarmStep>>,
-    context: &mut Context<'_>,
-) -> Vec<PrewarmStep> {
-    let services = context.names.services.clone();
-    let values = BTreeMap::new();
-    let scope = Scope {
-        owner: "this step".to_owned(),
-        ports: None,
-        members: &[],
-        values: &values,
-        values_at: String::new(),
-        budget: None,
-        role: "candidate".to_owned(),
-        services: &services,
-    };
-    for (index, step) in wire.iter().flatten().enumerate() {
-        if let wire::PrewarmStep::Http { .. } = step {
-            let message = "an HTTP step before any candidate runs has nothing to ask";
-            let pointer = format!("/prewarm/{index}/kind");
-            context.report(Fault::new(DiagnosticCode::NoTarget, &pointer, message));
-        }
-    }
-    steps(wire, "/prewarm", &scope, context)
-}
-
 fn definition(parts: Parts, owner: &Owner<'_>, context: &mut Context<'_>) -> Definition {
     let values: BTreeMap<String, String> = parts
         .values
@@ -167,7 +139,7 @@ fn definition(parts: Parts, owner: &Owner<'_>, context: &mut Context<'_>) -> Def
         .flat_map(|values| values.0)
         .map(|(name, value)| (name.0, value.0))
         .collect();
-    let written = members(parts.run, owner, context);
+    let written = members(parts.run, &owner.pointer, &owner.shown, context);
     let outline: Vec<(MemberName, Vec<PortName>)> = written
         .iter()
         .map(|(name, member)| (name.clone(), member.ports()))
@@ -216,252 +188,13 @@ fn definition(parts: Parts, owner: &Owner<'_>, context: &mut Context<'_>) -> Def
     }
 }
 
-/// A member as it is written, with the pointer of its mapping.
-struct Written {
-    pointer: String,
-    program: WrittenProgram,
-}
-
-enum WrittenProgram {
-    Process(Box<wire::Process>),
-    Stub(wire::Stub),
-}
-
-/// The only member of a role, when it does not name its members.
-fn main_member() -> MemberName {
-    "main".parse().expect("a plain name")
-}
-
-/// The only port of a member that does not name its ports.
-fn http_port() -> PortName {
-    "http".parse().expect("a plain name")
-}
-
-fn members(
-    run: Option<wire::Run>,
-    owner: &Owner<'_>,
-    context: &mut Context<'_>,
-) -> Vec<(MemberName, Written)> {
-    let pointer = below(&owner.pointer, "run");
-    let process = |pointer: String, process| Written {
-        pointer,
-        program: WrittenProgram::Process(Box::new(process)),
-    };
-    let stub = |pointer: String, stub| Written {
-        pointer,
-        program: WrittenProgram::Stub(stub),
-    };
-    match run {
-        None => {
-            let message = format!("nothing says what {} runs", owner.shown);
-            let fault = Fault::new(DiagnosticCode::NoProgram, &owner.pointer, message).on_key();
-            context.report(fault.help("add `run` here or in `defaults.candidate`"));
-            Vec::new()
-        }
-        Some(wire::Run::Process(only)) => vec![(main_member(), process(pointer, only))],
-        Some(wire::Run::Stub(only)) => vec![(main_member(), stub(pointer, only))],
-        Some(wire::Run::Members { members }) => {
-            let at = below(&pointer, "members");
-            let each = members.0.into_iter().map(|(name, member)| {
-                let pointer = below(&at, name.0.as_str());
-                let written = match member {
-                    wire::MemberRun::Process(one) => process(pointer, one),
-                    wire::MemberRun::Stub(one) => stub(pointer, one),
-                };
-                (name.0, written)
-            });
-            each.collect()
-        }
-    }
-}
-
 /// A role's environment, with the place of each entry.
-fn shared_env(env: Option<&Env>, owner: &Owner<'_>) -> Vec<(String, String, String)> {
+fn shared_env(env: Option<&Env>, owner: &Owner<'_>) -> Vec<Shared> {
     let at = below(&owner.pointer, "env");
     let entries = env.into_iter().flat_map(|env| &env.0);
     entries
         .map(|(name, value)| (name.0.clone(), value.0.clone(), below(&at, &name.0)))
         .collect()
-}
-
-impl Written {
-    fn ports(&self) -> Vec<PortName> {
-        match &self.program {
-            WrittenProgram::Stub(_) => vec![http_port()],
-            WrittenProgram::Process(process) => match &process.ports {
-                None => vec![http_port()],
-                Some(ports) => ports.iter().map(|name| name.0.clone()).collect(),
-            },
-        }
-    }
-
-    fn expand(
-        self,
-        shared: &[(String, String, String)],
-        scope: &Scope<'_>,
-        context: &mut Context<'_>,
-    ) -> Member {
-        let ports = self.ports();
-        let at = |key: &str| below(&self.pointer, key);
-        match self.program {
-            WrittenProgram::Stub(stub) => Member {
-                program: Program::Stub(expand_stub(&stub)),
-                env: BTreeMap::new(),
-                files: BTreeMap::new(),
-                user: None,
-                ports,
-                grace: Nanoseconds::seconds(5),
-            },
-            WrittenProgram::Process(process) => {
-                let own = process.env.iter().flat_map(|env| &env.0);
-                let own = own.map(|(name, value)| {
-                    (name.0.clone(), value.0.clone(), below(&at("env"), &name.0))
-                });
-                let mut env = BTreeMap::new();
-                for (name, text, pointer) in shared.iter().cloned().chain(own) {
-                    env.insert(
-                        name,
-                        placeholders::template(&text, &pointer, scope, context),
-                    );
-                }
-                let files = files(process.files.as_ref(), &at("files"), scope, context);
-                if process.command.is_none() {
-                    let message = format!("nothing says which command {} runs", scope.owner);
-                    let fault =
-                        Fault::new(DiagnosticCode::NoProgram, &self.pointer, message).on_key();
-                    context.report(fault.help("add `command` here or in `defaults.candidate`"));
-                }
-                let command = process.command.map(|command| command.0).unwrap_or_default();
-                let version = process
-                    .version
-                    .map(|rule| version(rule, &at("version"), context));
-                Member {
-                    program: Program::Process(Process {
-                        command: command_words(command, &at("command"), scope, context),
-                        version,
-                    }),
-                    env,
-                    files,
-                    user: process.user,
-                    ports,
-                    grace: process
-                        .grace
-                        .map_or(Nanoseconds::seconds(5), |grace| grace.0),
-                }
-            }
-        }
-    }
-}
-
-fn expand_stub(stub: &wire::Stub) -> Stub {
-    let time = |time: &Option<wire::Duration>| time.as_ref().map_or(Nanoseconds(0), |time| time.0);
-    Stub {
-        work: time(&stub.work),
-        wait: time(&stub.wait),
-        hold: stub.hold.as_ref().map_or(Bytes(0), |hold| hold.0),
-        status: stub.status.unwrap_or(200),
-        body: stub.body.as_ref().map_or(Bytes(2), |body| body.0),
-    }
-}
-
-fn command_words(
-    words: Vec<String>,
-    pointer: &str,
-    scope: &Scope<'_>,
-    context: &mut Context<'_>,
-) -> Vec<Template> {
-    let words = words.into_iter().enumerate();
-    words
-        .map(|(index, word)| {
-            let at = below(pointer, &index.to_string());
-            if word.is_empty() && index == 0 {
-                let message = "the program of a command is an empty text";
-                context.report(Fault::new(DiagnosticCode::NoProgram, &at, message));
-            }
-            placeholders::template(&word, &at, scope, context)
-        })
-        .collect()
-}
-
-fn files(
-    files: Option<&wire::Named<wire::PathText, wire::PathText>>,
-    pointer: &str,
-    scope: &Scope<'_>,
-    context: &mut Context<'_>,
-) -> BTreeMap<String, String> {
-    let mut expanded = BTreeMap::new();
-    for (destination, source) in files.into_iter().flat_map(|files| &files.0) {
-        let at = below(pointer, &destination.0);
-        if let Err(refused) = plain(&destination.0) {
-            context.report(Fault::new(refused.code, &at, refused.message).on_key());
-        }
-        if let Some(Some(text)) = file(&source.0, &at, context) {
-            placeholders::rendered(&source.0, &text, &at, scope, context);
-        }
-        expanded.insert(destination.0.clone(), source.0.clone());
-    }
-    expanded
-}
-
-/// Looks at a file; the text of one that is rendered comes back.
-pub(super) fn file(
-    path: &str,
-    pointer: &str,
-    context: &mut Context<'_>,
-) -> Option<Option<Result<String, String>>> {
-    if !context.is_sound(pointer) {
-        return None;
-    }
-    match context.files.named(path) {
-        Ok(read) => Some(read.template),
-        Err(refused) => {
-            context
-                .report(Fault::new(refused.code, pointer, refused.message).help_if(refused.help));
-            None
-        }
-    }
-}
-
-fn version(rule: wire::VersionRule, pointer: &str, context: &mut Context<'_>) -> VersionRule {
-    for (index, word) in rule
-        .command
-        .0
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| word.contains("{{"))
-    {
-        let at = below(&below(pointer, "command"), &index.to_string());
-        let message = format!(
-            "`{}`: a version command runs before anything is bound",
-            word.escape_debug()
-        );
-        context.report(Fault::new(DiagnosticCode::PlaceholderUnknown, &at, message));
-    }
-    pattern(&rule.pattern, &below(pointer, "pattern"), context);
-    VersionRule {
-        command: rule.command.0,
-        pattern: rule.pattern,
-    }
-}
-
-/// A regular expression compiles and has a group.
-fn pattern(text: &str, pointer: &str, context: &mut Context<'_>) {
-    let message = match Regex::new(text) {
-        Ok(regex) if regex.captures_len() > 1 => return,
-        Ok(_) => "the pattern has no group in parentheses to read".to_owned(),
-        Err(regex::Error::CompiledTooBig(limit)) => {
-            format!("the pattern needs more than {limit} bytes")
-        }
-        Err(error) => {
-            let shown = error.to_string();
-            let cause = shown.lines().last().unwrap_or_default();
-            format!(
-                "the pattern cannot be compiled: {}",
-                cause.trim_start_matches("error: ")
-            )
-        }
-    };
-    context.report(Fault::new(DiagnosticCode::Pattern, pointer, message));
 }
 
 fn endpoint(
@@ -551,19 +284,6 @@ fn ready(wire: Option<wire::Ready>, owner: &Owner<'_>, context: &mut Context<'_>
     ready
 }
 
-/// A length of time that must be longer than nothing.
-pub(super) fn longer_than_nothing(
-    time: Nanoseconds,
-    what: &str,
-    pointer: &str,
-    context: &mut Context<'_>,
-) {
-    if time.0 == 0 {
-        let message = format!("{what} is zero; expected a length of time");
-        context.report(Fault::new(DiagnosticCode::NoTime, pointer, message));
-    }
-}
-
 fn witness(rule: wire::Witness, owner: &Owner<'_>, context: &mut Context<'_>) -> Witness {
     match rule {
         wire::Witness::StubStatus { path } => Witness::StubStatus { path },
@@ -591,51 +311,4 @@ fn departure(wire: wire::Departure) -> Departure {
         value: wire.value.0,
         because: wire.because,
     }
-}
-
-fn steps(
-    wire: Option<Vec<wire::PrewarmStep>>,
-    pointer: &str,
-    scope: &Scope<'_>,
-    context: &mut Context<'_>,
-) -> Vec<PrewarmStep> {
-    let longest =
-        |within: Option<wire::Duration>| within.map_or(Nanoseconds::seconds(30), |within| within.0);
-    let wire = wire.into_iter().flatten().enumerate();
-    wire.map(|(index, step)| {
-        let at = below(pointer, &index.to_string());
-        let (step, within) = match step {
-            wire::PrewarmStep::Command { command, within } => {
-                let within = longest(within);
-                let command = command_words(command.0, &below(&at, "command"), scope, context);
-                (PrewarmStep::Command { command, within }, within)
-            }
-            wire::PrewarmStep::Http {
-                path,
-                status,
-                times,
-                within,
-            } => {
-                let within = longest(within);
-                let (status, times) = (status.unwrap_or(200), times.unwrap_or(1));
-                (
-                    PrewarmStep::Http {
-                        path,
-                        status,
-                        times,
-                        within,
-                    },
-                    within,
-                )
-            }
-        };
-        longer_than_nothing(
-            within,
-            "the longest time of a step",
-            &below(&at, "within"),
-            context,
-        );
-        step
-    })
-    .collect()
 }

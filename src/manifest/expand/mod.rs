@@ -7,10 +7,14 @@ mod analysis;
 mod context;
 mod cores;
 mod definition;
+mod derived;
+mod feasible;
+mod member;
 mod phase;
 mod placeholders;
 mod reference;
 mod scenario;
+mod steps;
 
 use std::path::PathBuf;
 
@@ -46,79 +50,44 @@ pub(super) fn expand(
     folder: PathBuf,
     findings: &mut Findings,
 ) -> Experiment {
-    let services = manifest.services.as_ref();
-    let names = Names {
-        candidates: manifest
-            .candidates
-            .0
-            .keys()
-            .map(|name| name.0.clone())
-            .collect(),
-        scenarios: manifest
-            .scenarios
-            .0
-            .keys()
-            .map(|name| name.0.clone())
-            .collect(),
-        services: services
-            .into_iter()
-            .flat_map(|services| services.0.keys())
-            .map(|name| name.0.clone())
-            .collect(),
-    };
+    let names = names(&manifest);
+    let files = Files::new(folder);
     let mut context = Context {
         tree,
         findings,
-        files: Files::new(folder),
+        files,
         names,
     };
     let page = page(&manifest);
-    let isolation = match manifest.isolation {
-        Some(wire::Isolation::Strict) => Isolation::Strict,
-        Some(wire::Isolation::Declared) | None => Isolation::Declared,
-    };
+    let isolation = isolation(manifest.isolation);
+    let context = &mut context;
     let split = cores::expand(
         manifest.cores,
         manifest.budgets,
         isolation,
         machine,
-        &mut context,
+        context,
     );
-    let probe = probe(manifest.probe.unwrap_or_default(), &mut context);
-    let services = definition::services(manifest.services, &split.budgets, &mut context);
-    let candidates = definition::candidates(manifest.candidates, &split.budgets, &mut context);
-    let prewarm = definition::early_steps(manifest.prewarm, &mut context);
-    let scenarios = scenario::scenarios(
-        manifest.scenarios,
-        &candidates,
-        &split.budgets,
-        &mut context,
-    );
-    let contract = scenario::contract(manifest.contract, &candidates, &split.budgets, &mut context);
-    let phases = phase::phases(
-        manifest.phases,
-        &scenarios,
-        &split.budgets,
-        machine.scale,
-        &mut context,
-    );
-    let order = analysis::order(manifest.order, &phases, &mut context);
-    let derived = analysis::derived(manifest.derived, &phases, &split.budgets, &mut context);
-    let primary = manifest
-        .primary
-        .map(|primary| analysis::primary(primary, &phases, &mut context));
-    let coverage = analysis::coverage(manifest.coverage, &mut context);
+    let budgets = &split.budgets;
+    let probe = probe(manifest.probe.unwrap_or_default(), context);
+    let services = definition::services(manifest.services, budgets, context);
+    let candidates = definition::candidates(manifest.candidates, budgets, context);
+    let prewarm = steps::early_steps(manifest.prewarm, context);
+    let scenarios = scenario::scenarios(manifest.scenarios, &candidates, budgets, context);
+    let contract = scenario::contract(manifest.contract, &candidates, budgets, context);
+    let phases = phase::phases(manifest.phases, &scenarios, budgets, machine.scale, context);
+    let order = analysis::order(manifest.order, &phases, context);
+    let derived = derived::derived(manifest.derived, &phases, budgets, context);
+    let primary = manifest.primary;
+    let primary = primary.map(|primary| analysis::primary(primary, &phases, context));
+    let coverage = analysis::coverage(manifest.coverage, context);
     Experiment {
         protocol: PROTOCOL,
         name: manifest.name.0,
         page,
         isolation,
         cores: split.cores,
-        sharing: if machine.share {
-            Sharing::Declared
-        } else {
-            Sharing::Disjoint
-        },
+        sharing: sharing(machine),
         budgets: split.budgets,
         probe,
         services,
@@ -136,7 +105,44 @@ pub(super) fn expand(
         primary,
         derived,
         scale: machine.scale,
-        files: context.files.into_named(),
+        files: context.files.to_named(),
+    }
+}
+
+fn names(manifest: &wire::Manifest) -> Names {
+    let services = manifest
+        .services
+        .iter()
+        .flat_map(|services| services.0.keys());
+    Names {
+        candidates: manifest
+            .candidates
+            .0
+            .keys()
+            .map(|name| name.0.clone())
+            .collect(),
+        scenarios: manifest
+            .scenarios
+            .0
+            .keys()
+            .map(|name| name.0.clone())
+            .collect(),
+        services: services.map(|name| name.0.clone()).collect(),
+    }
+}
+
+const fn isolation(wire: Option<wire::Isolation>) -> Isolation {
+    match wire {
+        Some(wire::Isolation::Strict) => Isolation::Strict,
+        Some(wire::Isolation::Declared) | None => Isolation::Declared,
+    }
+}
+
+const fn sharing(machine: &Machine) -> Sharing {
+    if machine.share {
+        Sharing::Declared
+    } else {
+        Sharing::Disjoint
     }
 }
 

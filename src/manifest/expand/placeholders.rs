@@ -121,30 +121,13 @@ struct Missing {
 /// What a placeholder names that does not exist, and the pointer that would declare it.
 fn missing(placeholder: &Placeholder, scope: &Scope<'_>) -> Option<(Missing, String)> {
     let owner = &scope.owner;
-    let say = |message: String, help: Option<String>| Missing { message, help };
     match placeholder {
-        Placeholder::Port(name) => {
-            let Some(ports) = scope.ports else {
-                return Some((say("there is no port here".to_owned(), None), String::new()));
-            };
-            let exists = name
-                .as_ref()
-                .map_or(!ports.is_empty(), |name| ports.contains(name));
-            let known: Vec<&str> = ports.iter().map(PortName::as_str).collect();
-            let help = (!known.is_empty()).then(|| format!("its ports are {}", known.join(", ")));
-            (!exists).then(|| {
-                (
-                    say("the member has no such port".to_owned(), help),
-                    String::new(),
-                )
-            })
-        }
-        Placeholder::Work => (scope.ports.is_none()).then(|| {
-            (
-                say("there is no work folder here".to_owned(), None),
-                String::new(),
-            )
-        }),
+        Placeholder::Port(name) => Some((port(name.as_ref(), scope)?, String::new())),
+        Placeholder::Work if scope.ports.is_none() => Some((
+            say("there is no work folder here".to_owned(), None),
+            String::new(),
+        )),
+        Placeholder::Work => None,
         Placeholder::Value(name) => (!scope.values.contains_key(name)).then(|| {
             let help = suggestion(
                 name,
@@ -156,50 +139,56 @@ fn missing(placeholder: &Placeholder, scope: &Scope<'_>) -> Option<(Missing, Str
                 below(&scope.values_at, name),
             )
         }),
-        Placeholder::Budget(field) => {
-            let budget = scope.budget;
-            let given = match field.as_str() {
-                "cores" => budget.is_some_and(|budget| budget.cores.is_some()),
-                "memory" => budget.is_some_and(|budget| budget.memory.is_some()),
-                "processes" => budget.is_some_and(|budget| budget.processes.is_some()),
-                _ => budget.is_some_and(|budget| budget.connections.is_some()),
-            };
+        Placeholder::Budget(field) => (!is_budgeted(field, scope.budget)).then(|| {
             let role = &scope.role;
             let help = Some(format!("add `{field}` to `budgets.{role}`"));
-            let at = below(&below("/budgets", role), field);
-            (!given).then(|| {
-                (
-                    say(format!("the budget of `{role}` does not say it"), help),
-                    at,
-                )
-            })
-        }
+            let message = format!("the budget of `{role}` does not say it");
+            (say(message, help), below(&below("/budgets", role), field))
+        }),
         Placeholder::Service(name, _) => (!scope.services.contains(name)).then(|| {
             let known = scope.services.iter().map(ServiceName::as_str);
             let help = suggestion(name.as_str(), known, "services that run by then are");
-            (
-                say("no such service runs by then".to_owned(), help),
-                below("/services", name.as_str()),
-            )
+            let at = below("/services", name.as_str());
+            (say("no such service runs by then".to_owned(), help), at)
         }),
-        Placeholder::Member(name, field) => {
-            let found = scope.members.iter().find(|(member, _)| member == name);
+        Placeholder::Member(name, field) => Some((member(name, field, scope)?, String::new())),
+    }
+}
+
+const fn say(message: String, help: Option<String>) -> Missing {
+    Missing { message, help }
+}
+
+fn port(name: Option<&PortName>, scope: &Scope<'_>) -> Option<Missing> {
+    let Some(ports) = scope.ports else {
+        return Some(say("there is no port here".to_owned(), None));
+    };
+    let exists = name.map_or(!ports.is_empty(), |name| ports.contains(name));
+    let known: Vec<&str> = ports.iter().map(PortName::as_str).collect();
+    let help = (!known.is_empty()).then(|| format!("its ports are {}", known.join(", ")));
+    (!exists).then(|| say("the member has no such port".to_owned(), help))
+}
+
+fn is_budgeted(field: &str, budget: Option<&Budget>) -> bool {
+    budget.is_some_and(|budget| match field {
+        "cores" => budget.cores.is_some(),
+        "memory" => budget.memory.is_some(),
+        "processes" => budget.processes.is_some(),
+        _ => budget.connections.is_some(),
+    })
+}
+
+fn member(name: &MemberName, field: &str, scope: &Scope<'_>) -> Option<Missing> {
+    match scope.members.iter().find(|(member, _)| member == name) {
+        None => {
             let known = scope.members.iter().map(|(member, _)| member.as_str());
-            match found {
-                None => {
-                    let help = suggestion(name.as_str(), known, "its members are");
-                    Some((
-                        say(format!("{owner} has no such member"), help),
-                        String::new(),
-                    ))
-                }
-                Some((_, ports)) if field == "port" && ports.is_empty() => Some((
-                    say("that member has no port".to_owned(), None),
-                    String::new(),
-                )),
-                Some(_) => None,
-            }
+            let help = suggestion(name.as_str(), known, "its members are");
+            Some(say(format!("{} has no such member", scope.owner), help))
         }
+        Some((_, ports)) if field == "port" && ports.is_empty() => {
+            Some(say("that member has no port".to_owned(), None))
+        }
+        Some(_) => None,
     }
 }
 

@@ -29,6 +29,8 @@ impl At<'_> {
 
     fn pointer(&self, part: &str) -> String {
         match self {
+            // A comparison calls its candidate `compare`.
+            Self::Keys(pointer) if part == "candidate" => below(pointer, "compare"),
             Self::Keys(pointer) => below(pointer, part),
             Self::Text(pointer, _) => (*pointer).to_owned(),
         }

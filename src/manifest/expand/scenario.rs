@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::context::{Context, Fault};
-use super::definition::file;
+use super::member::file;
 use super::placeholders::{self, Scope};
 use crate::manifest::code::DiagnosticCode;
 use crate::manifest::tree::below;

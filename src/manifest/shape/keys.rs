@@ -22,6 +22,10 @@ impl<'a> Shape<'a> {
         let Value::Mapping(entries) = &mut node.value else {
             return;
         };
+        if entries.is_empty() && node.uncertain {
+            *node = Node::example(node.span, &example(schema, self.root));
+            return;
+        }
         if entries.is_empty() && schema.get("minProperties").is_some() {
             self.nothing_given(node, schema, at);
             return;

@@ -96,7 +96,7 @@ impl<'a> Shape<'a> {
         let form = schema["x-form"].as_str();
         match (fits, form.and_then(|form| parse_form(form, text).err())) {
             (true, None) => None,
-            (true, Some(message)) => Some((DiagnosticCode::OutOfRange, message, None)),
+            (true, Some(message)) => Some((DiagnosticCode::BeyondMeaning, message, None)),
             (false, Some(message)) => Some(of_form(form.unwrap_or_default(), text, message)),
             (false, None) => {
                 let message = format!(

@@ -8,21 +8,24 @@ mod leaf;
 mod load;
 mod page;
 mod run;
+mod scenario;
 mod shorthand;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(super) use analysis::{Comparison, Derived, Guards, Interval, Order, OrderWords};
-pub(super) use leaf::{CoreSet, Duration, FormulaUnit, MetricName, Name, RoleName, Share, Size};
+pub(super) use leaf::{
+    CoreSet, Duration, FormulaUnit, MetricName, Name, Rate, RoleName, Share, Size,
+};
 pub(super) use load::{Estimate, Load, MetricRule, Phase, Probe, ProbeLoad, ProbeTimes};
 pub(super) use page::{Author, Confidence, Finding, NamedResult, ResultState};
 pub(super) use run::{
-    Body, Candidate, Check, Departure, Endpoint, EnvName, Expect, ExpectBody, Lifetime, MemberRun,
-    PathText, PrewarmStep, Process, Ready, Request, Run, Scenario, Service, Stub, ValueKey,
-    VersionRule, Witness,
+    Candidate, Departure, Endpoint, EnvName, Lifetime, MemberRun, PathText, PrewarmStep, Process,
+    Ready, Run, Service, Stub, ValueKey, VersionRule, Witness,
 };
-pub(super) use shorthand::{Named, NonEmpty, PlainValue};
+pub(super) use scenario::{Body, Check, Expect, ExpectBody, Request, Scenario};
+pub(super) use shorthand::{Named, NonEmpty, OneOrMany, PlainValue};
 
 use crate::model::{
     CandidateName, DerivedName, ExperimentName, PhaseName, ScenarioName, ServiceName,
