@@ -4,18 +4,38 @@
 //! machine gives the same bytes. Nothing is rounded here. Formulas are described, with their
 //! sources, in METHODOLOGY.md.
 
+mod caveats;
+mod ceiling;
+mod cell;
 mod centre;
+mod comparison;
 mod counts;
+mod derived;
+mod estimates;
+mod family;
+mod formula;
+mod interval;
 mod kept;
+mod lookup;
+mod points;
 mod probe;
+mod rank;
+mod ratio;
+mod resolves;
+mod sizing;
+mod slot;
 pub mod summary;
 mod time;
+mod timeline;
+mod value;
 
 use crate::model::Experiment;
 use crate::plan::Plan;
 use crate::record::{LedgerLine, Records};
 
+use derived::Sources;
 use kept::Selection;
+use lookup::Lookup;
 pub use summary::Summary;
 
 /// All numbers of an entry, from its records by the experiment's rules.
@@ -32,6 +52,32 @@ pub fn estimate(
     ledger: &[LedgerLine],
 ) -> Summary {
     let selection = Selection::of(records, experiment, plan, ledger);
+    let repetitions = cell::cells(&selection, experiment, plan);
+    let cells: Vec<_> = repetitions
+        .iter()
+        .map(|it| it.summary(experiment))
+        .collect();
+    let estimates: Vec<_> = repetitions
+        .iter()
+        .flat_map(|it| estimates::of_cell(it, experiment))
+        .collect();
+    let over_points = points::over_points(&estimates, experiment);
+    let lookup = Lookup::new(&estimates, &over_points);
+    let (comparisons, of_comparisons) = comparison::compare(&lookup, experiment);
+    let derived = derived::derived(&Sources {
+        lookup: &lookup,
+        cells: &cells,
+        experiment,
+    });
+    let counts = counts::counts(&selection, plan);
+    let caveats = caveats::caveats(
+        records,
+        experiment,
+        &selection,
+        &counts,
+        &estimates,
+        of_comparisons,
+    );
     let opened = records.opened().expect("records begin with their opening");
     Summary {
         format: summary::SUMMARY_FORMAT,
@@ -42,16 +88,16 @@ pub fn estimate(
         measured_on: time::days(records),
         time: time::spent(records, experiment),
         complete: counts::is_complete(&selection, plan),
-        counts: counts::counts(&selection, plan),
-        cells: Vec::new(),
-        estimates: Vec::new(),
-        over_points: Vec::new(),
-        comparisons: Vec::new(),
-        derived: Vec::new(),
+        counts,
+        cells,
+        comparisons,
+        derived,
         probe: probe::summary(records, experiment),
         exclusions: selection.exclusions(),
-        caveats: Vec::new(),
-        timeline: Vec::new(),
-        counters: std::collections::BTreeMap::new(),
+        caveats,
+        timeline: timeline::timeline(records, experiment, &selection),
+        counters: timeline::counters(records),
+        estimates,
+        over_points,
     }
 }

@@ -9,6 +9,7 @@ use crate::record::Records;
 use crate::record::event::Event;
 
 use super::centre::{Sample, whole};
+use super::resolves;
 use super::summary::{Decimal, ProbeSummary};
 
 pub(super) fn summary(records: &Records, experiment: &Experiment) -> ProbeSummary {
@@ -21,7 +22,7 @@ pub(super) fn summary(records: &Records, experiment: &Experiment) -> ProbeSummar
         .calibrations()
         .into_iter()
         .filter_map(|it| it.ceiling.as_ref());
-    let (resolves, resolves_because) = (None, String::new());
+    let (resolves, resolves_because) = resolves::resolves(&readings, experiment);
     ProbeSummary {
         readings: u64::try_from(readings.len()).unwrap_or(u64::MAX),
         achieved: spread(readings.iter().filter_map(achieved)),
@@ -54,7 +55,7 @@ fn readings(records: &Records) -> Vec<&ProbeReading> {
     readings
 }
 
-fn cpu_per_request(reading: &ProbeReading) -> Option<f64> {
+pub(super) fn cpu_per_request(reading: &ProbeReading) -> Option<f64> {
     let answered = reading.account.value()?.answered.get();
     let cpu_ns = *reading.cpu_ns.value()?;
     (answered > 0).then(|| whole(cpu_ns) / whole(answered))

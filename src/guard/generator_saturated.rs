@@ -17,24 +17,30 @@ pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verd
         let Some((busy, capacity)) = busy(measured, context.experiment) else {
             return Verdict::default();
         };
-        let seen = format!(
-            "the generator used {} of its cores",
-            percent(busy, capacity)
-        );
+        let seen = || {
+            format!(
+                "the generator used {} of its cores",
+                percent(busy, capacity)
+            )
+        };
         let ran_out = exceeds(busy, capacity, guards.generator_busy_invalid);
         let closed_loop = matches!(measured.id.at, LoadPoint::Connections(_));
         if ran_out && closed_loop {
-            Verdict::caveat(Caveat::CeilingOfRig, format!("{}: {seen}", place(measured)))
+            Verdict::caveat(
+                Caveat::CeilingOfRig,
+                format!("{}: {}", place(measured), seen()),
+            )
         } else if ran_out && !is_held(measured, context.experiment) {
             let evidence = format!(
-                "{seen} at a rate that was not held, invalid above {}",
+                "{} at a rate that was not held, invalid above {}",
+                seen(),
                 guards.generator_busy_invalid
             );
             Verdict::breach(GuardCode::GeneratorSaturated, evidence, Some(&measured.id))
         } else if exceeds(busy, capacity, guards.generator_busy_caveat) && !closed_loop {
             Verdict::caveat(
                 Caveat::GeneratorBusy,
-                format!("{}: {seen}", place(measured)),
+                format!("{}: {}", place(measured), seen()),
             )
         } else {
             Verdict::default()

@@ -15,6 +15,7 @@ mod foreign_load;
 mod generator_late;
 mod generator_saturated;
 mod interrupted;
+mod late_unknown;
 mod limits_changed;
 mod not_steady;
 mod outcome;
@@ -92,7 +93,7 @@ impl Verdict {
 type Guard = fn(&AttemptRecords<'_>, &Context<'_>) -> Verdict;
 
 /// Every guard that judges readings, in the order their breaches are listed.
-const GUARDS: [Guard; 18] = [
+const GUARDS: [Guard; 19] = [
     probe_below_floor::judge,
     probe_invalid::judge,
     probe_drift::judge,
@@ -111,6 +112,7 @@ const GUARDS: [Guard; 18] = [
     suspended::judge,
     short_window::judge,
     not_steady::judge,
+    late_unknown::judge,
 ];
 
 /// Judges a try at a block by its readings, and passes on what the run loop recorded and no reading

@@ -27,15 +27,20 @@ fn of_role(measured: &Measured, role: &Role, cpus: &CpuSet, context: &Context<'_
         return Verdict::default();
     };
     let capacity = window.capacity_ns(cpus);
-    let seen = format!(
-        "{} of the time of the cores of {role}",
-        percent(stolen, capacity)
-    );
+    let seen = || {
+        format!(
+            "{} of the time of the cores of {role}",
+            percent(stolen, capacity)
+        )
+    };
     if exceeds(stolen, capacity, guards.steal_invalid) {
-        let evidence = format!("{seen} stolen, invalid above {}", guards.steal_invalid);
+        let evidence = format!("{} stolen, invalid above {}", seen(), guards.steal_invalid);
         Verdict::breach(GuardCode::Steal, evidence, Some(&measured.id))
     } else if exceeds(stolen, capacity, guards.steal_caveat) {
-        Verdict::caveat(Caveat::StealSeen, format!("{}: {seen}", place(measured)))
+        Verdict::caveat(
+            Caveat::StealSeen,
+            format!("{}: {}", place(measured), seen()),
+        )
     } else {
         Verdict::default()
     }

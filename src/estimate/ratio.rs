@@ -1,0 +1,209 @@
+//! Ratios of two samples by exact ranks, without logarithms.
+//!
+//! Two samples: Hodges and Lehmann's shift of logarithms is the median of all pairwise ratios, and
+//! order statistics of these give its interval (Mann, Whitney). Paired: the same with the geometric
+//! means of all pairs of the ratios within rounds (Wilcoxon, Walsh, Tukey). A logarithm is never
+//! taken: it only orders, and ratios have the same order.
+
+use super::interval::Bounds;
+use super::rank::{Null, Nulls};
+
+/// A positive number that is known to lie between two bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Between {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// What two samples say of their ratio.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ratio {
+    /// The estimate.
+    pub(super) value: f64,
+    /// The two-sided p-value of a ratio of 1.
+    pub(super) p_value: f64,
+    /// The smallest p-value that so many values can have.
+    pub(super) smallest_p: f64,
+    /// Smallest and largest of the values that the interval is taken from.
+    pub(super) range: (f64, f64),
+    lows: Vec<f64>,
+    highs: Vec<f64>,
+    null: Null,
+}
+
+impl Ratio {
+    /// The ratio of two independent samples; absent where one is empty or has a value that is not
+    /// positive.
+    pub(super) fn two_sample(
+        compare: &[Between],
+        against: &[Between],
+        nulls: &Nulls,
+    ) -> Option<Self> {
+        let positive = |sample: &[Between]| sample.iter().all(|value| value.low > 0.0);
+        if !positive(compare) || !positive(against) {
+            return None;
+        }
+        let pairs = |of: fn(&Between, &Between) -> f64| -> Vec<f64> {
+            let ratios = compare
+                .iter()
+                .flat_map(|x| against.iter().map(move |y| of(x, y)));
+            ratios.collect()
+        };
+        let null = nulls.two_sample(compare.len(), against.len());
+        let lows = pairs(|x, y| x.low / y.high);
+        let highs = pairs(|x, y| x.high / y.low);
+        Self::of(lows, highs, pairs(|x, y| x.low / y.low), null)
+    }
+
+    /// The ratio of two samples paired by round.
+    pub(super) fn paired(pairs: &[(Between, Between)], nulls: &Nulls) -> Option<Self> {
+        let mut all = pairs.iter().flat_map(|(x, y)| [x, y]);
+        if !all.all(|value| value.low > 0.0) {
+            return None;
+        }
+        let walsh = |of: fn(&Between, &Between) -> f64| {
+            let ratios: Vec<f64> = pairs.iter().map(|(x, y)| of(x, y)).collect();
+            let mut means = Vec::with_capacity(ratios.len() * (ratios.len() + 1) / 2);
+            for (position, first) in ratios.iter().enumerate() {
+                means.extend(
+                    ratios[position..]
+                        .iter()
+                        .map(|second| (first * second).sqrt()),
+                );
+            }
+            means
+        };
+        let null = nulls.signed(pairs.len());
+        let lows = walsh(|x, y| x.low / y.high);
+        let highs = walsh(|x, y| x.high / y.low);
+        Self::of(lows, highs, walsh(|x, y| x.low / y.low), null)
+    }
+
+    fn of(
+        mut lows: Vec<f64>,
+        mut highs: Vec<f64>,
+        mut middles: Vec<f64>,
+        null: Null,
+    ) -> Option<Self> {
+        for values in [&mut lows, &mut highs, &mut middles] {
+            values.sort_unstable_by(f64::total_cmp);
+        }
+        let value = geometric_middle(&middles)?;
+        let at_least_one = highs.iter().filter(|ratio| **ratio >= 1.0).count();
+        let at_most_one = lows.iter().filter(|ratio| **ratio <= 1.0).count();
+        Some(Self {
+            value,
+            p_value: null.two_sided(at_least_one.min(at_most_one)),
+            smallest_p: null.smallest_p(),
+            range: (*lows.first()?, *highs.last()?),
+            lows,
+            highs,
+            null,
+        })
+    }
+
+    /// The narrowest interval that covers the ratio at least as asked; absent where n cannot.
+    pub(super) fn interval(&self, asked: f64) -> Option<Bounds> {
+        let (k, coverage) = self.null.leave_out(asked)?;
+        Some(Bounds {
+            low: *self.lows.get(k)?,
+            high: *self.highs.get(self.highs.len().checked_sub(k + 1)?)?,
+            coverage,
+        })
+    }
+}
+
+/// The middle value; the geometric mean of the two middle ones for an even number, so that the
+/// inverse ratio has the inverse estimate.
+fn geometric_middle(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted.get(middle).copied()
+    } else {
+        let (lower, upper) = (sorted.get(middle.checked_sub(1)?)?, sorted.get(middle)?);
+        Some((lower * upper).sqrt())
+    }
+}
+
+/// Holm 1979: which of a family of p-values are rejected at a level that holds for all together.
+pub(super) fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|left, right| {
+        let by_value = p_values[*left].total_cmp(&p_values[*right]);
+        by_value.then(left.cmp(right))
+    });
+    let mut rejected = vec![false; p_values.len()];
+    for (step, position) in order.iter().enumerate() {
+        let left = super::centre::count(p_values.len() - step);
+        if p_values[*position] * left > level {
+            break;
+        }
+        rejected[*position] = true;
+    }
+    rejected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(values: &[f64]) -> Vec<Between> {
+        let exact = |value: &f64| Between {
+            low: *value,
+            high: *value,
+        };
+        values.iter().map(exact).collect()
+    }
+
+    #[test]
+    fn the_inverse_ratio_has_the_inverse_estimate() {
+        let nulls = Nulls::default();
+        let (x, y) = (
+            sample(&[2.0, 4.0, 8.0, 16.0]),
+            sample(&[1.0, 2.0, 4.0, 32.0]),
+        );
+        let ratio = Ratio::two_sample(&x, &y, &nulls).unwrap();
+        let inverse = Ratio::two_sample(&y, &x, &nulls).unwrap();
+        assert_eq!((ratio.value, inverse.value), (2.0, 0.5));
+        assert_eq!(ratio.p_value, inverse.p_value);
+        let (there, back) = (
+            ratio.interval(0.95).unwrap(),
+            inverse.interval(0.95).unwrap(),
+        );
+        assert_eq!((there.low, there.high), (1.0 / back.high, 1.0 / back.low));
+    }
+
+    #[test]
+    fn few_values_reach_only_so_much() {
+        let nulls = Nulls::default();
+        let three = Ratio::two_sample(&sample(&[1.0, 2.0, 3.0]), &sample(&[4.0, 5.0, 6.0]), &nulls);
+        let three = three.unwrap();
+        assert_eq!(three.interval(0.95), None);
+        assert_eq!(three.interval(0.9).unwrap().coverage, 0.9);
+        assert_eq!(three.p_value, 0.1);
+    }
+
+    #[test]
+    fn bounds_widen_the_interval() {
+        let nulls = Nulls::default();
+        let unsure: Vec<Between> = [1.0, 2.0, 3.0, 4.0]
+            .map(|low| Between {
+                low,
+                high: low + 1.0,
+            })
+            .into();
+        let ratio = Ratio::two_sample(&unsure, &sample(&[1.0; 4]), &nulls).unwrap();
+        let bounds = ratio.interval(0.95).unwrap();
+        assert_eq!((bounds.low, bounds.high), (1.0, 5.0));
+    }
+
+    #[test]
+    fn holm_steps_down_and_stops() {
+        assert_eq!(
+            holm(&[0.01, 0.04, 0.03, 0.005], 0.05),
+            [true, false, false, true]
+        );
+        assert_eq!(holm(&[0.05], 0.05), [true]);
+        assert_eq!(holm(&[], 0.05), [false; 0]);
+    }
+}

@@ -1,0 +1,75 @@
+//! One kept repetition of one measurement, judged by the present rules.
+
+use crate::guard::{self, OutcomeFacts};
+use crate::model::{Experiment, MeasurementId, Outcome};
+use crate::record::event::{Attempt, Measured};
+
+use super::kept::Judged;
+
+/// One repetition of one measurement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot<'a> {
+    pub(super) attempt: &'a Attempt,
+    /// What was recorded; absent: the block ended before this window.
+    pub(super) measured: Option<&'a Measured>,
+    pub(super) outcome: Outcome,
+    /// More about an outcome that ended the block.
+    pub(super) detail: Option<&'a str>,
+    /// Whether it enters estimates.
+    pub(super) accepted: bool,
+}
+
+impl<'a> Slot<'a> {
+    /// The repetition in an attempt; absent where a person excluded it alone, or where neither a
+    /// window nor an outcome of the block was recorded.
+    pub(super) fn of(
+        judged: &Judged<'a>,
+        id: &MeasurementId,
+        experiment: &Experiment,
+    ) -> Option<Self> {
+        if judged.is_without(id) {
+            return None;
+        }
+        let records = &judged.records;
+        let measured = records
+            .measured
+            .iter()
+            .copied()
+            .find(|measured| measured.id == *id);
+        let ended = records.finished.and_then(|end| end.outcome.as_ref());
+        let (outcome, detail) = match (measured, ended) {
+            (Some(measured), _) => (outcome(measured, experiment), measured.detail.as_deref()),
+            (None, Some((outcome, detail))) => (*outcome, Some(detail.as_str())),
+            (None, None) => return None,
+        };
+        let phase = experiment.phases.get(&judged.attempt.block.phase);
+        let only_held = phase
+            .and_then(|phase| phase.accept.as_ref())
+            .is_some_and(|it| it.held);
+        Some(Self {
+            attempt: judged.attempt,
+            measured,
+            outcome,
+            detail,
+            accepted: !only_held || outcome == Outcome::Held,
+        })
+    }
+
+    pub(super) const fn round(&self) -> u32 {
+        self.attempt.block.round
+    }
+}
+
+/// What a measurement showed. Whether a target was held is judged again; everything else was seen
+/// while measuring.
+pub(super) fn outcome(measured: &Measured, experiment: &Experiment) -> Outcome {
+    let is_reached = matches!(
+        measured.outcome,
+        Outcome::Held | Outcome::NotHeld | Outcome::Completed
+    );
+    if !is_reached {
+        return measured.outcome;
+    }
+    let facts = OutcomeFacts::of(measured, experiment);
+    facts.map_or(measured.outcome, |facts| guard::outcome(&facts).0)
+}
