@@ -7,16 +7,18 @@ const EXACT: usize = 100;
 
 /// An interval in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Bounds {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub struct Bounds {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
     /// True coverage, 1 is certain.
-    pub(super) coverage: f64,
+    pub coverage: f64,
 }
 
 /// The narrowest symmetric pair of order statistics whose coverage of the median is at least what
 /// is asked; the smallest and the largest value where none is. Absent for fewer than two values.
-pub(super) fn of_median(sample: &Sample, asked: f64) -> Option<Bounds> {
+pub fn of_median(sample: &Sample, asked: f64) -> Option<Bounds> {
     let sorted = sample.sorted();
     let (rank, coverage) = median_rank(sorted.len(), asked)?;
     Some(Bounds {
@@ -29,7 +31,7 @@ pub(super) fn of_median(sample: &Sample, asked: f64) -> Option<Bounds> {
 /// The largest rank l, from 1, for which the l-th smallest and the l-th largest of n values cover
 /// the median at least as asked, with the true coverage `1 - 2 P(Bin(n, 1/2) < l)`; rank 1 where
 /// none does.
-pub(super) fn median_rank(n: usize, asked: f64) -> Option<(usize, f64)> {
+pub fn median_rank(n: usize, asked: f64) -> Option<(usize, f64)> {
     if n < 2 {
         return None;
     }
@@ -86,7 +88,7 @@ fn scaled_tails(n: usize) -> Vec<f64> {
 }
 
 /// A declared coverage as a number.
-pub(super) fn coverage(share: crate::model::Share) -> f64 {
+pub fn coverage(share: crate::model::Share) -> f64 {
     whole(share.millionths()) / 1e6
 }
 

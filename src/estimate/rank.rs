@@ -11,20 +11,23 @@ const EXACT: usize = 120;
 
 /// `P(S <= k)` of a symmetric rank statistic S from 0 to its largest value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Null {
+pub enum Null {
     /// Counted.
     Exact(Rc<Vec<f64>>),
     /// Normal approximation with continuity correction, for samples too large to count.
     Normal {
+        /// The mean of the statistic.
         mean: f64,
+        /// Its standard deviation.
         deviation: f64,
+        /// Its largest value.
         largest: usize,
     },
 }
 
 impl Null {
     /// `P(S <= k)`.
-    pub(super) fn at_most(&self, k: usize) -> f64 {
+    pub fn at_most(&self, k: usize) -> f64 {
         match self {
             Self::Exact(tails) => tails.get(k).copied().unwrap_or(1.0),
             Self::Normal {
@@ -37,19 +40,19 @@ impl Null {
     }
 
     /// The two-sided p-value of a statistic that is k from its nearer end.
-    pub(super) fn two_sided(&self, k: usize) -> f64 {
+    pub fn two_sided(&self, k: usize) -> f64 {
         (2.0 * self.at_most(k)).min(1.0)
     }
 
     /// The smallest p-value that such samples can have.
-    pub(super) fn smallest_p(&self) -> f64 {
+    pub fn smallest_p(&self) -> f64 {
         self.two_sided(0)
     }
 
     /// How many values may be left out at each end of the sorted ones (pairwise ratios, Walsh
     /// averages) so that the rest covers at least as asked, with the true coverage
     /// `1 - 2 P(S <= k)`. Absent where none does.
-    pub(super) fn leave_out(&self, asked: f64) -> Option<(usize, f64)> {
+    pub fn leave_out(&self, asked: f64) -> Option<(usize, f64)> {
         let largest = match self {
             Self::Exact(tails) => tails.len() - 1,
             Self::Normal { largest, .. } => *largest,
@@ -73,14 +76,14 @@ impl Null {
 
 /// Distributions that were counted, so that each is counted once.
 #[derive(Debug, Default)]
-pub(super) struct Nulls {
+pub struct Nulls {
     two_sample: RefCell<BTreeMap<(usize, usize), Null>>,
     signed: RefCell<BTreeMap<usize, Null>>,
 }
 
 impl Nulls {
     /// Mann and Whitney's U of samples of n and m values.
-    pub(super) fn two_sample(&self, n: usize, m: usize) -> Null {
+    pub fn two_sample(&self, n: usize, m: usize) -> Null {
         let key = (n.min(m), n.max(m));
         let mut known = self.two_sample.borrow_mut();
         known
@@ -90,7 +93,7 @@ impl Nulls {
     }
 
     /// Wilcoxon's signed rank sum of n values.
-    pub(super) fn signed(&self, n: usize) -> Null {
+    pub fn signed(&self, n: usize) -> Null {
         let mut known = self.signed.borrow_mut();
         known.entry(n).or_insert_with(|| wilcoxon(n)).clone()
     }

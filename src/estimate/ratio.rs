@@ -10,22 +10,22 @@ use super::rank::{Null, Nulls};
 
 /// A positive number that is known to lie between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Between {
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub struct Between {
+    /// No less.
+    pub low: f64,
+    /// No more.
+    pub high: f64,
 }
 
 /// What two samples say of their ratio.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ratio {
+pub struct Ratio {
     /// The estimate.
-    pub(super) value: f64,
+    pub value: f64,
     /// The two-sided p-value of a ratio of 1.
-    pub(super) p_value: f64,
+    pub p_value: f64,
     /// The smallest p-value that so many values can have.
-    pub(super) smallest_p: f64,
-    /// Smallest and largest of the values that the interval is taken from.
-    pub(super) range: (f64, f64),
+    pub smallest_p: f64,
     lows: Vec<f64>,
     highs: Vec<f64>,
     null: Null,
@@ -34,7 +34,7 @@ pub(super) struct Ratio {
 impl Ratio {
     /// The ratio of two independent samples; absent where one is empty or has a value that is not
     /// positive.
-    pub(super) fn two_sample(
+    pub fn two_sample(
         compare: &[Between],
         against: &[Between],
         nulls: &Nulls,
@@ -56,7 +56,7 @@ impl Ratio {
     }
 
     /// The ratio of two samples paired by round.
-    pub(super) fn paired(pairs: &[(Between, Between)], nulls: &Nulls) -> Option<Self> {
+    pub fn paired(pairs: &[(Between, Between)], nulls: &Nulls) -> Option<Self> {
         let mut all = pairs.iter().flat_map(|(x, y)| [x, y]);
         if !all.all(|value| value.low > 0.0) {
             return None;
@@ -95,7 +95,6 @@ impl Ratio {
             value,
             p_value: null.two_sided(at_least_one.min(at_most_one)),
             smallest_p: null.smallest_p(),
-            range: (*lows.first()?, *highs.last()?),
             lows,
             highs,
             null,
@@ -103,7 +102,7 @@ impl Ratio {
     }
 
     /// The narrowest interval that covers the ratio at least as asked; absent where n cannot.
-    pub(super) fn interval(&self, asked: f64) -> Option<Bounds> {
+    pub fn interval(&self, asked: f64) -> Option<Bounds> {
         let (k, coverage) = self.null.leave_out(asked)?;
         Some(Bounds {
             low: *self.lows.get(k)?,
@@ -126,7 +125,7 @@ fn geometric_middle(sorted: &[f64]) -> Option<f64> {
 }
 
 /// Holm 1979: which of a family of p-values are rejected at a level that holds for all together.
-pub(super) fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
+pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|left, right| {
         let by_value = p_values[*left].total_cmp(&p_values[*right]);
