@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::model::code::CaveatNote;
@@ -24,7 +25,7 @@ pub use crate::model::experiment::ANALYSIS;
 pub const SUMMARY_FORMAT: u32 = 1;
 
 /// A number as text: the shortest decimal that reads back to the same double.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Decimal(pub String);
 
 impl From<f64> for Decimal {
@@ -45,8 +46,28 @@ impl Decimal {
     }
 }
 
+/// The shape of a [`CaveatNote`], for the schema.
+#[derive(JsonSchema)]
+#[schemars(rename = "CaveatNote")]
+struct CaveatShape {
+    /// The code.
+    #[allow(dead_code)]
+    code: String,
+    /// Where and how much, in words.
+    #[allow(dead_code)]
+    detail: String,
+}
+
+/// The JSON Schema of a summary, as committed in `schemas/summary.v1.json`.
+#[must_use]
+pub fn schema() -> String {
+    let schema = schemars::schema_for!(Summary);
+    let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+    format!("{text}\n")
+}
+
 /// All estimates of an entry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Version of this format.
     pub format: u32,
@@ -55,8 +76,10 @@ pub struct Summary {
     /// Number of defaults and formats of the experiment.
     pub protocol: u32,
     /// The experiment.
+    #[schemars(with = "String")]
     pub experiment: ExperimentName,
     /// The entry.
+    #[schemars(with = "String")]
     pub entry: EntryName,
     /// First and last day of measuring, UTC, `YYYY-MM-DD`.
     pub measured_on: (String, String),
@@ -81,15 +104,17 @@ pub struct Summary {
     /// Blocks and measurements that do not count.
     pub exclusions: Vec<Exclusion>,
     /// What weakens a conclusion, most important first.
+    #[schemars(with = "Vec<CaveatShape>")]
     pub caveats: Vec<CaveatNote>,
     /// Every measurement in the order of time, kept or not.
     pub timeline: Vec<TimelineRow>,
     /// Where counters came from: role to words.
+    #[schemars(with = "BTreeMap<String, String>")]
     pub counters: BTreeMap<Role, String>,
 }
 
 /// Where the time of a run went, whole milliseconds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSpent {
     /// From the first line to the last of each session, added up.
     pub wall_ms: u64,
@@ -104,11 +129,13 @@ pub struct TimeSpent {
 }
 
 /// Blocks of a candidate in a phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockCounts {
     /// Phase.
+    #[schemars(with = "String")]
     pub phase: PhaseName,
     /// Candidate.
+    #[schemars(with = "String")]
     pub candidate: CandidateName,
     /// Blocks planned.
     pub planned: u64,
@@ -121,21 +148,26 @@ pub struct BlockCounts {
 }
 
 /// One scenario at one load point for one candidate: what its repetitions showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
     /// Phase.
+    #[schemars(with = "String")]
     pub phase: PhaseName,
     /// Scenario.
+    #[schemars(with = "String")]
     pub scenario: ScenarioName,
     /// Load point.
+    #[schemars(with = "String")]
     pub at: LoadPoint,
     /// Candidate.
+    #[schemars(with = "String")]
     pub candidate: CandidateName,
     /// Kept repetitions.
     pub kept: u64,
     /// Those that enter estimates: all kept, or only those accepted.
     pub accepted: u64,
     /// How many repetitions had each outcome.
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub outcomes: BTreeMap<Outcome, u64>,
     /// Who ran out, by repetition: candidate, service, generator, budget, nobody.
     pub ran_out: BTreeMap<RanOut, u64>,
@@ -160,7 +192,7 @@ pub struct Cell {
 }
 
 /// Who ran out in a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RanOut {
     /// Nobody.
@@ -176,7 +208,7 @@ pub enum RanOut {
 }
 
 /// The value of one repetition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repetition {
     /// The round.
     pub round: u32,
@@ -189,13 +221,14 @@ pub struct Repetition {
     /// Why there is no value.
     pub because: Option<String>,
     /// What the measurement showed.
+    #[schemars(with = "String")]
     pub outcome: Outcome,
     /// Whether it enters the estimate.
     pub accepted: bool,
 }
 
 /// How sure a printed number is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// Comes from counters alone.
@@ -207,7 +240,7 @@ pub enum Mark {
 }
 
 /// An interval and what it truly covers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low: Decimal,
@@ -220,23 +253,31 @@ pub struct Interval {
 }
 
 /// One metric of one role in one cell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Phase.
+    #[schemars(with = "String")]
     pub phase: PhaseName,
     /// Scenario.
+    #[schemars(with = "String")]
     pub scenario: ScenarioName,
     /// Load point.
+    #[schemars(with = "String")]
     pub at: LoadPoint,
     /// Candidate.
+    #[schemars(with = "String")]
     pub candidate: CandidateName,
     /// Role: whose CPU or memory; the candidate for all other metrics.
+    #[schemars(with = "String")]
     pub role: Role,
     /// Metric.
+    #[schemars(with = "String")]
     pub metric: Metric,
     /// Unit of every value here.
+    #[schemars(with = "String")]
     pub unit: Unit,
     /// The estimator.
+    #[schemars(with = "String")]
     pub centre: Centre,
     /// Repetitions that entered.
     pub n: u64,
@@ -267,40 +308,51 @@ pub struct Estimate {
 }
 
 /// One metric over the load points of a phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PointsEstimate {
     /// Phase.
+    #[schemars(with = "String")]
     pub phase: PhaseName,
     /// Scenario.
+    #[schemars(with = "String")]
     pub scenario: ScenarioName,
     /// Candidate.
+    #[schemars(with = "String")]
     pub candidate: CandidateName,
     /// Role.
+    #[schemars(with = "String")]
     pub role: Role,
     /// Metric.
+    #[schemars(with = "String")]
     pub metric: Metric,
     /// Unit.
+    #[schemars(with = "String")]
     pub unit: Unit,
     /// The estimator over repetitions.
+    #[schemars(with = "String")]
     pub repetitions: Centre,
     /// The estimator over load points.
+    #[schemars(with = "String")]
     pub points: Centre,
     /// The estimate.
     pub value: Option<Decimal>,
     /// `at least`: the generator ran out at the load point it comes from.
     pub at_least: bool,
     /// The load point it comes from, where it comes from one.
+    #[schemars(with = "Option<String>")]
     pub at: Option<LoadPoint>,
     /// The load point with the largest median, with that median.
+    #[schemars(with = "Option<(String, Decimal)>")]
     pub best_median: Option<(LoadPoint, Decimal)>,
     /// The best single value and its load point.
+    #[schemars(with = "Option<(String, Decimal)>")]
     pub best_single: Option<(LoadPoint, Decimal)>,
     /// Why there is no estimate.
     pub because: Option<String>,
 }
 
 /// A computed word on a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The ratio is below 1 at the declared coverage.
@@ -314,9 +366,10 @@ pub enum Verdict {
 }
 
 /// The ratio of two candidates in one metric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonResult {
     /// What is compared, all parts filled in.
+    #[schemars(with = "serde_json::Value")]
     pub comparison: Comparison,
     /// Whether it is the declared primary one.
     pub primary: bool,
@@ -343,24 +396,28 @@ pub struct ComparisonResult {
 }
 
 /// A declared number for each candidate, or one for all.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DerivedResult {
     /// The name.
+    #[schemars(with = "String")]
     pub name: DerivedName,
     /// How the report calls it.
     pub title: String,
     /// The rule.
+    #[schemars(with = "serde_json::Value")]
     pub rule: DerivedRule,
     /// The rows.
     pub rows: Vec<DerivedRow>,
 }
 
 /// One cell of a declared number.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DerivedRow {
     /// The candidate; absent: the number is for all.
+    #[schemars(with = "Option<String>")]
     pub candidate: Option<CandidateName>,
     /// The scenario, where the rule goes over several.
+    #[schemars(with = "Option<String>")]
     pub scenario: Option<ScenarioName>,
     /// The value.
     pub value: Option<Decimal>,
@@ -371,6 +428,7 @@ pub struct DerivedRow {
     /// For a corroboration: whether the two agree.
     pub agrees: Option<bool>,
     /// Unit.
+    #[schemars(with = "String")]
     pub unit: Unit,
     /// How sure it is.
     pub mark: Mark,
@@ -379,7 +437,7 @@ pub struct DerivedRow {
 }
 
 /// The probe over the whole run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeSummary {
     /// Readings, calibration included.
     pub readings: u64,
@@ -401,13 +459,16 @@ pub struct ProbeSummary {
 }
 
 /// A block or measurement that does not count.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Exclusion {
     /// Which attempt.
+    #[schemars(with = "serde_json::Value")]
     pub attempt: Attempt,
     /// Which measurement; absent: the whole block.
+    #[schemars(with = "Option<serde_json::Value>")]
     pub measurement: Option<MeasurementId>,
     /// The guard, or `manual`.
+    #[schemars(with = "String")]
     pub code: GuardCode,
     /// The evidence, or the person's reason.
     pub evidence: String,
@@ -418,17 +479,20 @@ pub struct Exclusion {
 }
 
 /// One measurement in the order of time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineRow {
     /// The try at the block.
+    #[schemars(with = "serde_json::Value")]
     pub attempt: Attempt,
     /// Scenario and load point.
+    #[schemars(with = "serde_json::Value")]
     pub id: MeasurementId,
     /// Since the first measurement of the run, whole milliseconds.
     pub at_ms: u64,
     /// Whether it is kept.
     pub kept: bool,
     /// What it showed.
+    #[schemars(with = "String")]
     pub outcome: Outcome,
     /// Achieved rate: lowest and highest it may be, requests per second.
     pub achieved: Option<(Decimal, Decimal)>,
