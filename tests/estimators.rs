@@ -17,18 +17,29 @@ fn reference(part: &str) -> Vec<Value> {
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect()
+    value
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it.as_f64().unwrap())
+        .collect()
 }
 
 fn exact(values: &[f64]) -> Vec<Between> {
-    let between = |value: &f64| Between { low: *value, high: *value };
+    let between = |value: &f64| Between {
+        low: *value,
+        high: *value,
+    };
     values.iter().map(between).collect()
 }
 
 #[track_caller]
 fn close(ours: f64, theirs: &Value) {
     let theirs = theirs.as_f64().unwrap();
-    assert!((ours / theirs - 1.0).abs() < 1e-12, "ours {ours}, theirs {theirs}");
+    assert!(
+        (ours / theirs - 1.0).abs() < 1e-12,
+        "ours {ours}, theirs {theirs}"
+    );
 }
 
 #[test]
@@ -98,8 +109,14 @@ impl Draws {
 #[track_caller]
 fn covers(hits: u32, stated: f64, what: &str) {
     let draws = f64::from(DRAWS);
-    let (seen, error) = (f64::from(hits) / draws, (stated * (1.0 - stated) / draws).sqrt());
-    assert!(seen >= stated - 3.0 * error, "{what}: {seen} of stated {stated}");
+    let (seen, error) = (
+        f64::from(hits) / draws,
+        (stated * (1.0 - stated) / draws).sqrt(),
+    );
+    assert!(
+        seen >= stated - 3.0 * error,
+        "{what}: {seen} of stated {stated}"
+    );
 }
 
 #[test]
@@ -115,7 +132,10 @@ fn intervals_of_the_median_cover_what_they_state() {
         }
         covers(hits, stated, &format!("median of {n}"));
         let error = 3.0 * (stated * (1.0 - stated) / f64::from(DRAWS)).sqrt();
-        assert!(f64::from(hits) / f64::from(DRAWS) <= stated + error, "exact, not only at least");
+        assert!(
+            f64::from(hits) / f64::from(DRAWS) <= stated + error,
+            "exact, not only at least"
+        );
     }
 }
 
@@ -129,12 +149,18 @@ fn intervals_of_ratios_cover_what_they_state() {
         for _ in 0..DRAWS {
             let (x, y) = (exact(&draws.costs(n, truth)), exact(&draws.costs(n, 1.0)));
             let ratio = Ratio::two_sample(&x, &y, &nulls).unwrap();
-            let bounds = ratio.interval(0.95).or_else(|| ratio.interval(0.0)).unwrap();
+            let bounds = ratio
+                .interval(0.95)
+                .or_else(|| ratio.interval(0.0))
+                .unwrap();
             two_sample += u32::from(bounds.low <= truth && truth <= bounds.high);
             stated[0] = bounds.coverage;
             let pairs: Vec<_> = x.into_iter().zip(y).collect();
             let ratio = Ratio::paired(&pairs, &nulls).unwrap();
-            let bounds = ratio.interval(0.95).or_else(|| ratio.interval(0.0)).unwrap();
+            let bounds = ratio
+                .interval(0.95)
+                .or_else(|| ratio.interval(0.0))
+                .unwrap();
             paired += u32::from(bounds.low <= truth && truth <= bounds.high);
             stated[1] = bounds.coverage;
         }
@@ -155,7 +181,11 @@ fn what_is_the_same_is_called_different_no_more_often_than_stated() {
             same += u32::from(ratio.p_value > 0.05);
             let bounds = ratio.interval(0.95).unwrap();
             let holds_one = bounds.low <= 1.0 && 1.0 <= bounds.high;
-            assert_eq!(holds_one, ratio.p_value > 0.05, "the interval and the verdict agree");
+            assert_eq!(
+                holds_one,
+                ratio.p_value > 0.05,
+                "the interval and the verdict agree"
+            );
             let pairs: Vec<_> = x.into_iter().zip(y).collect();
             same_paired += u32::from(Ratio::paired(&pairs, &nulls).unwrap().p_value > 0.05);
         }
@@ -170,7 +200,8 @@ fn ties_are_never_taken_for_a_difference() {
     let mut draws = Draws::seeded(9);
     let mut same = 0;
     for _ in 0..DRAWS {
-        let rounded = |values: Vec<f64>| -> Vec<f64> { values.iter().map(|it| it.round()).collect() };
+        let rounded =
+            |values: Vec<f64>| -> Vec<f64> { values.iter().map(|it| it.round()).collect() };
         let (x, y) = (rounded(draws.costs(6, 1.0)), rounded(draws.costs(6, 1.0)));
         let ratio = Ratio::two_sample(&exact(&x), &exact(&y), &nulls).unwrap();
         same += u32::from(ratio.p_value > 0.05);
@@ -218,7 +249,12 @@ mod summary {
     use loadlab::record::{LedgerLine, Line, Records};
 
     fn run(sample: &Sample, ledger: &[LedgerLine]) -> summary::Summary {
-        estimate(&sample.records(), &sample.experiment(), &sample.plan(), ledger)
+        estimate(
+            &sample.records(),
+            &sample.experiment(),
+            &sample.plan(),
+            ledger,
+        )
     }
 
     #[test]
@@ -228,7 +264,11 @@ mod summary {
         if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
             std::fs::write(path, &schema).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(path).unwrap(), schema, "run with INSTA_UPDATE=always");
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap(),
+            schema,
+            "run with INSTA_UPDATE=always"
+        );
         let schema = serde_json::from_str(&schema).unwrap();
         let instance = serde_json::to_value(run(&Sample::default(), &[])).unwrap();
         jsonschema::validate(&schema, &instance).unwrap();
@@ -253,14 +293,24 @@ mod summary {
         let sample = Sample::default().with_fault("fixed-rate.r02.gzip.a1", steal);
         let summary = run(&sample, &[]);
         assert!(summary.complete);
-        let excluded: Vec<_> =
-            summary.exclusions.iter().map(|it| (it.attempt.to_string(), it.code.code())).collect();
+        let excluded: Vec<_> = summary
+            .exclusions
+            .iter()
+            .map(|it| (it.attempt.to_string(), it.code.code()))
+            .collect();
         assert_eq!(excluded, [("fixed-rate.r02.gzip.a1".to_owned(), "steal")]);
-        let counts: Vec<_> =
-            summary.counts.iter().map(|it| (it.planned, it.kept, it.excluded, it.tried_again)).collect();
+        let counts: Vec<_> = summary
+            .counts
+            .iter()
+            .map(|it| (it.planned, it.kept, it.excluded, it.tried_again))
+            .collect();
         assert_eq!(counts, [(6, 6, 0, 0), (6, 6, 1, 1)]);
-        let attempts: Vec<u32> = summary.estimates.iter().find(|it| it.candidate.as_str() == "gzip")
-            .map(|it| it.values.iter().map(|value| value.attempt).collect()).unwrap();
+        let attempts: Vec<u32> = summary
+            .estimates
+            .iter()
+            .find(|it| it.candidate.as_str() == "gzip")
+            .map(|it| it.values.iter().map(|value| value.attempt).collect())
+            .unwrap();
         assert_eq!(attempts, [1, 2, 1, 1, 1, 1]);
     }
 
@@ -294,7 +344,12 @@ mod summary {
             assert_eq!(summary.exclusions.len(), 1);
             assert_eq!(summary.complete, measurement.is_some());
             let candidate = &attempt.block.candidate;
-            let n = summary.estimates.iter().find(|it| it.candidate == *candidate).unwrap().n;
+            let n = summary
+                .estimates
+                .iter()
+                .find(|it| it.candidate == *candidate)
+                .unwrap()
+                .n;
             assert_eq!(n, 5);
             assert!(summary.timeline.iter().any(|row| !row.kept));
         }
@@ -316,23 +371,38 @@ mod summary {
         };
         assert_eq!(gzip("cpu_per_request").n, 6);
         assert_eq!(gzip("p99").n, 0);
-        assert_eq!(gzip("p99").because.as_deref(), Some("not_held: the response time is queueing"));
+        assert_eq!(
+            gzip("p99").because.as_deref(),
+            Some("not_held: the response time is queueing")
+        );
         let primary = &summary.comparisons[0];
         assert!(primary.ratio.is_some() && primary.verdict.is_none());
-        assert_eq!(primary.because.as_deref(), Some("achieved 900/s and 1000/s"));
+        assert_eq!(
+            primary.because.as_deref(),
+            Some("achieved 900/s and 1000/s")
+        );
     }
 
     /// The same events in another order of blocks.
     fn shuffled(records: &Records, keys: &[u64]) -> Records {
-        let (head, rest): (Vec<Line>, Vec<Line>) = records
-            .lines()
-            .iter()
-            .cloned()
-            .partition(|line| !matches!(line.event, loadlab::record::Event::Measured(_) | loadlab::record::Event::BlockFinished(_)));
-        let mut rest: Vec<(u64, Line)> =
-            rest.into_iter().enumerate().map(|(at, line)| (keys[at % keys.len()], line)).collect();
+        let (head, rest): (Vec<Line>, Vec<Line>) =
+            records.lines().iter().cloned().partition(|line| {
+                !matches!(
+                    line.event,
+                    loadlab::record::Event::Measured(_) | loadlab::record::Event::BlockFinished(_)
+                )
+            });
+        let mut rest: Vec<(u64, Line)> = rest
+            .into_iter()
+            .enumerate()
+            .map(|(at, line)| (keys[at % keys.len()], line))
+            .collect();
         rest.sort_by_key(|(key, _)| *key);
-        Records::new(head.into_iter().chain(rest.into_iter().map(|(_, line)| line)).collect())
+        Records::new(
+            head.into_iter()
+                .chain(rest.into_iter().map(|(_, line)| line))
+                .collect(),
+        )
     }
 
     proptest::proptest! {

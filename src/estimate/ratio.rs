@@ -34,11 +34,7 @@ pub struct Ratio {
 impl Ratio {
     /// The ratio of two independent samples; absent where one is empty or has a value that is not
     /// positive.
-    pub fn two_sample(
-        compare: &[Between],
-        against: &[Between],
-        nulls: &Nulls,
-    ) -> Option<Self> {
+    pub fn two_sample(compare: &[Between], against: &[Between], nulls: &Nulls) -> Option<Self> {
         let positive = |sample: &[Between]| sample.iter().all(|value| value.low > 0.0);
         if !positive(compare) || !positive(against) {
             return None;

@@ -25,7 +25,9 @@ pub use crate::model::experiment::ANALYSIS;
 pub const SUMMARY_FORMAT: u32 = 1;
 
 /// A number as text: the shortest decimal that reads back to the same double.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Decimal(pub String);
 
 impl From<f64> for Decimal {
@@ -192,7 +194,9 @@ pub struct Cell {
 }
 
 /// Who ran out in a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RanOut {
     /// Nobody.
@@ -228,7 +232,9 @@ pub struct Repetition {
 }
 
 /// How sure a printed number is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
     /// Comes from counters alone.
@@ -352,7 +358,9 @@ pub struct PointsEstimate {
 }
 
 /// A computed word on a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The ratio is below 1 at the declared coverage.

@@ -20,7 +20,9 @@ pub(crate) fn account(planned: u64, answered: u64) -> Account {
 }
 
 use super::{Context, OutcomeFacts, judge, judge_recorded, outcome};
-use crate::model::{Bytes, Caveat, CpuSet, Experiment, GuardCode, LatencyValue, Outcome, Role, Source};
+use crate::model::{
+    Bytes, Caveat, CpuSet, Experiment, GuardCode, LatencyValue, Outcome, Role, Source,
+};
 use crate::record::event::{Event, Incident, Measured};
 use crate::record::sample::Sample;
 use crate::record::{AttemptRecords, Records};
@@ -97,12 +99,22 @@ const FIRST: &str = "fixed-rate.r01.plain.a1";
 /// What a change of a clean attempt must lead to: this breach, and no other.
 #[track_caller]
 fn breaks(code: GuardCode, bench: &Bench) {
-    assert_eq!(bench.codes(), (vec![code], Vec::new()), "{:?}", bench.verdict());
+    assert_eq!(
+        bench.codes(),
+        (vec![code], Vec::new()),
+        "{:?}",
+        bench.verdict()
+    );
 }
 
 #[track_caller]
 fn warns(code: Caveat, bench: &Bench) {
-    assert_eq!(bench.codes(), (Vec::new(), vec![code]), "{:?}", bench.verdict());
+    assert_eq!(
+        bench.codes(),
+        (Vec::new(), vec![code]),
+        "{:?}",
+        bench.verdict()
+    );
 }
 
 #[test]
@@ -117,7 +129,10 @@ fn guards_of_the_probe_fire() {
         reading.witness = Known::Value(sent);
         reading.cpu_ns = Known::Value(sent * 20_000);
     };
-    breaks(GuardCode::ProbeBelowFloor, &Bench::new().probed(|it| account(it, 3_959)));
+    breaks(
+        GuardCode::ProbeBelowFloor,
+        &Bench::new().probed(|it| account(it, 3_959)),
+    );
     assert_eq!(Bench::new().probed(|it| account(it, 3_960)).codes().0, []);
     let dear = |it: &mut crate::model::reading::ProbeReading| {
         it.cpu_ns = it.cpu_ns.clone().map(|cpu_ns| cpu_ns * 13 / 10);
@@ -126,7 +141,9 @@ fn guards_of_the_probe_fire() {
     let slow = |it: &mut crate::model::reading::ProbeReading| {
         if let Known::Value(account) = &mut it.account {
             let quantile = crate::probe::verdict::PROBE_QUANTILE;
-            account.latency.insert(quantile, LatencyValue::Exactly(5_000_000));
+            account
+                .latency
+                .insert(quantile, LatencyValue::Exactly(5_000_000));
         }
     };
     breaks(GuardCode::ProbeDrift, &Bench::new().probed(slow));
@@ -151,7 +168,10 @@ fn guards_of_the_probe_fire() {
 
 #[test]
 fn guards_of_the_machine_fire() {
-    breaks(GuardCode::Swap, &Bench::new().measured(|it| it.after.host.swapped_pages = Known::Value(1)));
+    breaks(
+        GuardCode::Swap,
+        &Bench::new().measured(|it| it.after.host.swapped_pages = Known::Value(1)),
+    );
     let steal = |share: u64| {
         Bench::new().measured(move |it| {
             let length = it.after.host.monotonic_ns - it.before.host.monotonic_ns;
@@ -209,7 +229,11 @@ fn guards_of_groups_fire() {
         Bench::new().measured(move |it| change(it.after.limits.get_mut(&Role::Candidate).unwrap()))
     };
     let mut bench = limits(|it| it.memory = Known::Value(Bytes(1 << 20)));
-    let budget = bench.experiment.budgets.entry(candidate.clone()).or_default();
+    let budget = bench
+        .experiment
+        .budgets
+        .entry(candidate.clone())
+        .or_default();
     budget.memory = Some(Bytes(256 << 20));
     breaks(GuardCode::LimitsChanged, &bench);
     breaks(
@@ -220,7 +244,9 @@ fn guards_of_groups_fire() {
     breaks(GuardCode::Throttled, &Bench::new().measured(throttled));
     for change in [
         (|it: &mut Measured| role(it).source = Source::ProcessTree) as fn(&mut Measured),
-        |it| it.after.roles.get_mut(&Role::Candidate).unwrap().cpu = Known::Absent("gone".to_owned()),
+        |it| {
+            it.after.roles.get_mut(&Role::Candidate).unwrap().cpu = Known::Absent("gone".to_owned())
+        },
         |it| drop(it.before.roles.remove(&Role::Load)),
     ] {
         let codes = Bench::new().measured(change).codes().0;
@@ -261,7 +287,8 @@ fn guards_of_counts_fire() {
         }
     }
     for change in [
-        (|it: &mut Measured| *counts(it).by_status.entry(500).or_default() += 1) as fn(&mut Measured),
+        (|it: &mut Measured| *counts(it).by_status.entry(500).or_default() += 1)
+            as fn(&mut Measured),
         |it| counts(it).sent = Count::Observed(1),
         |it| {
             if let Some(Known::Value(witness)) = &mut it.witness {
@@ -274,7 +301,10 @@ fn guards_of_counts_fire() {
             }
         },
     ] {
-        breaks(GuardCode::AccountingMismatch, &Bench::new().measured(change));
+        breaks(
+            GuardCode::AccountingMismatch,
+            &Bench::new().measured(change),
+        );
     }
     let unknown = |it: &mut Measured| counts(it).late = Late::AtMost(16);
     warns(Caveat::LateUnknown, &Bench::new().measured(unknown));
@@ -295,8 +325,11 @@ fn an_attempt_without_an_end_was_interrupted() {
         experiment: &bench.experiment,
         calibrated: None,
     };
-    let codes: Vec<_> =
-        judge_recorded(&attempt, &context).breaches.iter().map(|it| it.code).collect();
+    let codes: Vec<_> = judge_recorded(&attempt, &context)
+        .breaches
+        .iter()
+        .map(|it| it.code)
+        .collect();
     assert_eq!(codes, [GuardCode::Interrupted]);
 }
 
@@ -320,16 +353,30 @@ fn outcomes_follow_their_order() {
         detail: "seen".to_owned(),
     };
     assert_eq!(shown(&|_, _| {}), Outcome::Held);
-    assert_eq!(shown(&|_, account| account.late = Late::Exactly(41)), Outcome::NotHeld);
-    assert_eq!(shown(&|_, account| account.late = Late::AtMost(40)), Outcome::Held);
+    assert_eq!(
+        shown(&|_, account| account.late = Late::Exactly(41)),
+        Outcome::NotHeld
+    );
+    assert_eq!(
+        shown(&|_, account| account.late = Late::AtMost(40)),
+        Outcome::Held
+    );
     let failing =
         |account: &mut Account| *account.errors.entry("refused".to_owned()).or_default() = 1;
     assert_eq!(shown(&|_, account| failing(account)), Outcome::Errors);
     let status = |account: &mut Account| account.by_status = [(200, 3_999), (500, 1)].into();
-    assert_eq!(shown(&|_, account| status(account)), Outcome::UnexpectedStatus);
+    assert_eq!(
+        shown(&|_, account| status(account)),
+        Outcome::UnexpectedStatus
+    );
     let wrong = |it: &mut Measured| it.answers[0].difference = Some("another body".to_owned());
     assert_eq!(shown(&|it, _| wrong(it)), Outcome::WrongAnswer);
-    for seen in [Outcome::Oom, Outcome::Exited, Outcome::Hung, Outcome::Restarted] {
+    for seen in [
+        Outcome::Oom,
+        Outcome::Exited,
+        Outcome::Hung,
+        Outcome::Restarted,
+    ] {
         let all = |it: &mut Measured, account: &mut Account| {
             it.incidents = vec![incident(Outcome::LimitReached), incident(seen)];
             failing(account);
@@ -337,6 +384,7 @@ fn outcomes_follow_their_order() {
         };
         assert_eq!(shown(&all), seen);
     }
-    let limit = |it: &mut Measured, _: &mut Account| it.incidents = vec![incident(Outcome::LimitReached)];
+    let limit =
+        |it: &mut Measured, _: &mut Account| it.incidents = vec![incident(Outcome::LimitReached)];
     assert_eq!(shown(&limit), Outcome::LimitReached);
 }
