@@ -2,6 +2,7 @@
 //!
 //! Everything that runs is a member that an engine starts, the load generator included.
 
+pub mod fake;
 pub mod process;
 
 use std::collections::BTreeMap;

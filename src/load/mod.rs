@@ -1,5 +1,6 @@
 //! Load generators: they describe a member and read what it printed; they never spawn.
 
+pub mod fake;
 pub mod oha;
 pub mod stub;
 

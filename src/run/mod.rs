@@ -15,6 +15,7 @@ pub mod cancel;
 mod contract;
 mod edge;
 pub mod error;
+pub mod fake;
 pub mod files;
 mod groups;
 pub mod http;
