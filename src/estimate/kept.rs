@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::guard::{self, Context, Verdict};
 use crate::model::{BlockId, Experiment, GuardCode, MeasurementId};
 use crate::plan::Plan;
-use crate::record::event::{Attempt, Breach, Calibrated};
+use crate::record::event::{Attempt, Breach, Calibrated, Measured};
 use crate::record::{AttemptRecords, LedgerLine, Records};
 
 use super::summary::Exclusion;
@@ -16,6 +16,8 @@ pub(super) struct Judged<'a> {
     pub(super) attempt: &'a Attempt,
     pub(super) records: AttemptRecords<'a>,
     pub(super) verdict: Verdict,
+    /// Its load windows by what they measured.
+    pub(super) by_id: BTreeMap<&'a MeasurementId, &'a Measured>,
     /// What people decided on it.
     decisions: Vec<&'a LedgerLine>,
     /// Whether it has an end and every planned window, or ended early by an outcome.
@@ -154,8 +156,10 @@ fn judged<'a>(
         .iter()
         .filter(|line| line.attempt == *attempt)
         .collect();
+    let measured = records.measured.iter();
     Judged {
         attempt,
+        by_id: measured.map(|measured| (&measured.id, *measured)).collect(),
         records,
         verdict,
         decisions,

@@ -9,6 +9,7 @@ mod ceiling;
 mod cell;
 pub mod centre;
 mod comparison;
+pub mod conclusion;
 mod counts;
 mod derived;
 mod estimates;

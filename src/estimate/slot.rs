@@ -31,11 +31,7 @@ impl<'a> Slot<'a> {
             return None;
         }
         let records = &judged.records;
-        let measured = records
-            .measured
-            .iter()
-            .copied()
-            .find(|measured| measured.id == *id);
+        let measured = judged.by_id.get(id).copied();
         let ended = records.finished.and_then(|end| end.outcome.as_ref());
         let (outcome, detail) = match (measured, ended) {
             (Some(measured), _) => (outcome(measured, experiment), measured.detail.as_deref()),
