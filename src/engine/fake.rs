@@ -79,6 +79,8 @@ impl FakeTime {
 /// What goes wrong, where it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
+    /// Nothing: lets one call pass, so that a later one goes wrong.
+    Nothing,
     /// The operation fails with this kind of trouble.
     Fail(Trouble),
     /// A started member ends by itself after this time.
@@ -155,7 +157,6 @@ impl Load {
 
 struct Member {
     spec: MemberSpec,
-    started_ns: u64,
     alive: bool,
     ended: Option<Exit>,
     oom_kills: u64,
@@ -495,7 +496,6 @@ impl Engine for FakeEngine {
         };
         let started = Member {
             spec: member.clone(),
-            started_ns: now_ns,
             alive: true,
             ended: None,
             oom_kills: 0,

@@ -43,6 +43,42 @@ pub(super) fn between(seen: &Seen, before: &Edge, after: &Edge) -> Vec<Incident>
     killed.chain(restarted).chain(gone.incidents()).collect()
 }
 
+/// CPU time that no answer through a socket can cost less than, nanoseconds: the cheapest ones of nginx
+/// cost about thirty times as much.
+const LEAST_CPU_PER_ANSWER_NS: u64 = 500;
+/// Answers below which nothing can be said.
+const ENOUGH_ANSWERS: u64 = 1000;
+
+/// Answers came, but the candidate's group did no work: somebody else answered for it.
+pub(super) fn escaped(answered: u64, before: &Edge, after: &Edge) -> Option<Incident> {
+    let cpu = |edge: &Edge| {
+        let reading = edge.roles.get(&Role::Candidate)?;
+        reading
+            .cpu
+            .value()
+            .map(|cpu| (cpu.cpu_ns, cpu.granularity_ns))
+    };
+    let ((earlier, step), (later, _)) = cpu(before).zip(cpu(after))?;
+    let used = later.checked_sub(earlier)? + step;
+    let least = answered.saturating_mul(LEAST_CPU_PER_ANSWER_NS);
+    (answered >= ENOUGH_ANSWERS && used < least).then(|| Incident {
+        outcome: Outcome::EscapedCpu,
+        detail: format!(
+            "{answered} answers came while the candidate's group used {used} ns of CPU"
+        ),
+    })
+}
+
+/// The candidate had as many processes and threads as its budget allows.
+pub(super) fn limit_reached(after: &Edge) -> Option<Incident> {
+    let found = *after.roles.get(&Role::Candidate)?.processes.value()?;
+    let limit = *after.limits.get(&Role::Candidate)?.processes.value()?;
+    (found >= limit).then(|| Incident {
+        outcome: Outcome::LimitReached,
+        detail: format!("{found} processes and threads, the budget allows {limit}"),
+    })
+}
+
 fn killed(before: Option<&MemberReading>, after: &MemberReading) -> Option<Incident> {
     let kills = |reading: &MemberReading| reading.oom_kills.value().copied().unwrap_or(0);
     let more = kills(after).checked_sub(before.map_or(0, kills))?;

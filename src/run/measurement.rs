@@ -12,6 +12,7 @@ use super::role::Running;
 use super::scenario::Scene;
 use super::shooting::{Next, Shooting, Shown};
 use super::turn::{Stage, Turn};
+use super::watch::Seen;
 use super::witness;
 use crate::engine::Exit;
 use crate::guard::{self, OutcomeFacts};
@@ -19,7 +20,7 @@ use crate::model::reading::{Edge, IdleReading, Sample};
 use crate::model::{Experiment, GuardCode, Outcome, Role};
 use crate::plan::Measurement;
 use crate::record::Event;
-use crate::record::event::{Check, Measured, RawFile};
+use crate::record::event::{Check, Incident, Measured, RawFile};
 use std::collections::BTreeMap;
 
 /// The load windows of one block: what they share.
@@ -70,7 +71,7 @@ impl Windows<'_, '_> {
 }
 
 /// An incident after which nothing more can be measured in this block.
-fn ended_by(incidents: &[crate::record::event::Incident]) -> Result<(), Broken> {
+fn ended_by(incidents: &[Incident]) -> Result<(), Broken> {
     incidents.first().map_or(Ok(()), |incident| {
         Err(Broken::Outcome(incident.outcome, incident.detail.clone()))
     })
@@ -83,6 +84,18 @@ struct Watched {
     samples: Vec<Sample>,
     shown: Shown,
     command: Vec<String>,
+}
+
+impl Watched {
+    /// What happened to the candidate.
+    fn incidents(&self, seen: &Seen) -> Vec<Incident> {
+        let account = self.shown.account.value();
+        let answered = account.map_or(0, |account| account.answered.get());
+        let mut incidents = incidents::between(seen, &self.before, &self.after);
+        incidents.extend(incidents::escaped(answered, &self.before, &self.after));
+        incidents.extend(incidents::limit_reached(&self.after));
+        incidents
+    }
 }
 
 /// Measures one load window and records it. A candidate that broke in it ends the block.
@@ -141,11 +154,7 @@ async fn window<'a>(
         &watched.shown,
     )?;
     windows.stage.groups.stop(bench, &Role::Load).await?;
-    let incidents = incidents::between(
-        &windows.candidate.watch.seen(),
-        &watched.before,
-        &watched.after,
-    );
+    let incidents = watched.incidents(&windows.candidate.watch.seen());
     let measured = Measured {
         attempt,
         id: measurement.id.clone(),

@@ -44,10 +44,11 @@ pub use error::RunError;
 pub use files::Files;
 pub use observer::{Notice, Observer, Unobserved};
 pub use preflight::preflight;
-pub use rig::{Clock, FixedWorker, HostReader, KernelClock, Programs, Rig};
+pub use rig::{Clock, FixedWorker, HostReader, KernelClock, ProbeWork, Programs, Rig, ThisHost};
 
 use crate::model::Experiment;
 use crate::plan::Plan;
+use crate::record::event::Rehearsed;
 use crate::record::{Journal, Progress, Records};
 
 /// How a run ended.
@@ -95,5 +96,27 @@ pub async fn run(
         biased;
         () = cancel.insisted() => Err(RunError::Abandoned),
         closing = session::session(&mut bench, plan, earlier, &mut progress) => closing,
+    }
+}
+
+/// Starts every candidate once and asks it everything once, without load.
+///
+/// What a candidate cannot do stands in its `failed` and in the differences of its checks.
+///
+/// # Errors
+/// When the services cannot be started, or loadlab or an engine fails.
+pub async fn rehearse(
+    experiment: &Experiment,
+    rig: &Rig,
+    journal: &mut dyn Journal,
+    observer: &mut dyn Observer,
+    cancel: &Cancel,
+) -> Result<Vec<Rehearsed>, RunError> {
+    let files = Files::read(experiment, &rig.folder)?;
+    let mut bench = bench::Bench::new(experiment, rig, cancel, files, journal, observer);
+    tokio::select! {
+        biased;
+        () = cancel.insisted() => Err(RunError::Abandoned),
+        rehearsed = session::rehearse(&mut bench) => rehearsed,
     }
 }

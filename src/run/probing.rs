@@ -7,15 +7,15 @@ use super::groups::{Groups, Label, Place};
 use super::http;
 use super::observer::Notice;
 use super::ready::get;
-use super::shooting::{Next, Shooting, Shown};
+use super::shooting::{Next, Shooting};
 use super::turn::{Stage, Turn};
-use crate::engine::{MemberSpec, RoleSpec};
+use crate::engine::{Exit, MemberSpec, RoleSpec};
 use crate::load::Address;
 use crate::model::reading::{Edge, FixedWork, Known, ProbeReading};
-use crate::model::{Account, Budget, CpuSet, EngineKind, PortName, Role, Shot};
+use crate::model::{Budget, CpuSet, EngineKind, PortName, Role, Shot};
 use crate::probe::{self, nginx};
-use crate::record::Event;
 use crate::record::event::{ProbeTime, Probed};
+use crate::record::{Attempt, Event};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -38,27 +38,50 @@ pub(super) async fn around(
         ProbeTime::After => ("pa", "after"),
     };
     let shot = probe::shot(&bench.experiment.probe, bench.load_threads()?);
-    let reading = reading(bench, &shot, &turn.label.with(part, log)).await?;
-    bench.record(Event::Probed(Box::new(Probed {
+    let mut stage = Stage::default();
+    let label = turn.label.with(part, log);
+    let read = match driven(bench, &mut stage, &shot, &label).await {
+        Ok(reading) => record(bench, attempt, when, reading),
+        Err(broken) => Err(broken),
+    };
+    read.and(stage.clear(bench).await)
+}
+
+fn record(
+    bench: &mut Bench<'_>,
+    attempt: Attempt,
+    when: ProbeTime,
+    reading: ProbeReading,
+) -> Result<(), Broken> {
+    let probed = Probed {
         attempt,
         when,
         reading,
-    })))?;
-    Ok(())
+    };
+    Ok(bench.record(Event::Probed(Box::new(probed)))?)
 }
 
-/// One reading: a fresh nginx, driven once, with the fixed-work loop beside it; then cleaned up.
+/// One reading for calibration; cleaned up.
 pub(super) async fn reading(
     bench: &mut Bench<'_>,
     shot: &Shot,
     label: &Label,
 ) -> Result<ProbeReading, Broken> {
     let mut stage = Stage::default();
-    let fixed_work = fixed_work(bench).await?;
-    let driven = drive(bench, &mut stage.groups, shot, label).await;
+    let driven = driven(bench, &mut stage, shot, label).await;
     let cleared = stage.clear(bench).await;
-    let reading = driven?;
-    cleared?;
+    driven.and_then(|reading| cleared.map(|()| reading))
+}
+
+/// A fresh nginx, driven once, with the fixed-work loop before it.
+async fn driven(
+    bench: &Bench<'_>,
+    stage: &mut Stage<'_>,
+    shot: &Shot,
+    label: &Label,
+) -> Result<ProbeReading, Broken> {
+    let fixed_work = fixed_work(bench).await?;
+    let reading = drive(bench, &mut stage.groups, shot, label).await?;
     Ok(ProbeReading {
         fixed_work,
         ..reading
@@ -104,11 +127,11 @@ async fn drive(
     let mut shooting = Shooting::aim(bench, groups, shot, &address, label).await?;
     let before = edge::opening(bench, &[&nginx.place, &shooting.place]).await?;
     shooting.release().await?;
-    let shown = until_ended(bench, &mut shooting).await?;
+    let exit = until_ended(bench, &mut shooting).await?;
     let after = edge::closing(bench, &[&nginx.place, &shooting.place]).await?;
     let last = nginx.count(bench).await?;
     Ok(ProbeReading {
-        account: account(shown),
+        account: shooting.shown(bench, exit).await?.account,
         cpu_ns: cpu_ns(&before, &after, &Role::Probe),
         load_cpu_ns: cpu_ns(&before, &after, &Role::Load),
         window_ns: after
@@ -199,20 +222,16 @@ impl Nginx {
 }
 
 /// Waits for the generator's end. One that does not end in time is the instrument's fault.
-async fn until_ended(bench: &Bench<'_>, shooting: &mut Shooting) -> Result<Shown, Broken> {
+async fn until_ended(bench: &Bench<'_>, shooting: &mut Shooting) -> Result<Exit, Broken> {
     loop {
         match shooting.next(bench).await? {
             Next::Second(_) => {}
-            Next::Ended(exit) => return shooting.shown(bench, exit).await,
+            Next::Ended(exit) => return Ok(exit),
             Next::Overdue => {
                 return Err(Broken::harness(shooting.overdue()));
             }
         }
     }
-}
-
-fn account(shown: Shown) -> Known<Account> {
-    shown.account
 }
 
 fn cpu_ns(before: &Edge, after: &Edge, role: &Role) -> Known<u64> {

@@ -14,12 +14,13 @@ use crate::record::Event;
 use crate::record::event::{Check, Rehearsed, StepKind};
 
 /// Rehearses every candidate that the records do not have, and records it. What a candidate cannot do
-/// is recorded and is no reason to stop: its blocks will show it.
+/// is recorded and is no reason to stop: its blocks will show it. Yields the new rehearsals.
 pub(super) async fn every_candidate<'a>(
     bench: &mut Bench<'a>,
     lasting: &Stage<'a>,
     earlier: &[Rehearsed],
-) -> Result<(), Broken> {
+) -> Result<Vec<Rehearsed>, Broken> {
+    let mut new = Vec::new();
     for rehearsed in earlier {
         bench.reference.learn(bench.experiment, rehearsed);
     }
@@ -36,9 +37,11 @@ pub(super) async fn every_candidate<'a>(
         let rehearsed = rehearse(bench, lasting, candidate, number).await?;
         bench.reference.learn(experiment, &rehearsed);
         bench.notice(Notice::Rehearsed(&rehearsed));
-        bench.record(Event::Rehearsed(rehearsed))?;
+        bench.record(Event::Rehearsed(rehearsed.clone()))?;
+        new.push(rehearsed);
     }
-    Ok(bench.sync()?)
+    bench.sync()?;
+    Ok(new)
 }
 
 async fn rehearse<'a>(

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::load::LoadGenerator;
+use crate::measure::{clock, host};
 use crate::model::facts::HostFacts;
 use crate::model::reading::{FixedWork, HostReading, Known};
 use crate::model::{CpuSet, EngineKind, EntryName};
+use crate::probe::fixed_work;
 use crate::record::event::SetAside;
 
 /// Reads the machine's counters.
@@ -88,8 +90,26 @@ pub struct KernelClock;
 
 impl Clock for KernelClock {
     fn monotonic_ns(&self) -> u64 {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let part = |number: i64| u64::try_from(number).unwrap_or(0);
-        part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
+        clock::monotonic_ns()
+    }
+}
+
+/// This machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThisHost;
+
+impl HostReader for ThisHost {
+    fn read(&self) -> std::io::Result<HostReading> {
+        Ok(host::reading())
+    }
+}
+
+/// The probe's own piece of work, on this machine's cores.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ProbeWork;
+
+impl FixedWorker for ProbeWork {
+    fn work(&self, cpus: &CpuSet) -> Known<FixedWork> {
+        Known::from(fixed_work::measure(cpus))
     }
 }

@@ -69,18 +69,25 @@ async fn measure<'a>(
     progress: &mut Progress,
     lasting: &mut Stage<'a>,
 ) -> Result<(), Broken> {
-    start_lasting(bench, lasting).await?;
+    let mut starts = 1;
+    start_lasting(bench, lasting, starts).await?;
     rehearsal::every_candidate(bench, lasting, rehearsed).await?;
     calibration::calibrate(bench).await?;
     let mut left = TimeLeft::of(plan);
     while let Some(next) = progress.next(bench.experiment.attempts) {
         bench.check_cancel()?;
+        mend_lasting(bench, lasting, &mut starts).await?;
         one_block(bench, plan, progress, lasting, &next, &mut left).await?;
     }
     Ok(())
 }
 
-async fn start_lasting<'a>(bench: &mut Bench<'a>, lasting: &mut Stage<'a>) -> Result<(), Broken> {
+/// Starts the services that live as long as the session. `start` counts how often they were started.
+async fn start_lasting<'a>(
+    bench: &mut Bench<'a>,
+    lasting: &mut Stage<'a>,
+    start: u32,
+) -> Result<(), Broken> {
     let Some(candidate) = bench.experiment.candidates.values().next() else {
         return Ok(());
     };
@@ -88,11 +95,41 @@ async fn start_lasting<'a>(bench: &mut Bench<'a>, lasting: &mut Stage<'a>) -> Re
         candidate,
         attempt: None,
         label: Label {
-            part: format!("s{}", bench.session),
-            log: format!("session-{}", bench.session),
+            part: format!("s{}n{start}", bench.session),
+            log: format!("session-{}.start-{start}", bench.session),
         },
     };
     role::services(bench, &turn, Lifetime::Run, &[], lasting).await
+}
+
+/// Starts the lasting services again when one of them broke.
+async fn mend_lasting<'a>(
+    bench: &mut Bench<'a>,
+    lasting: &mut Stage<'a>,
+    starts: &mut u32,
+) -> Result<(), Broken> {
+    let mut services = lasting.services.iter();
+    if services.any(|service| service.watch.seen().is_broken()) {
+        lasting.clear(bench).await?;
+        *starts += 1;
+        start_lasting(bench, lasting, *starts).await?;
+    }
+    Ok(())
+}
+
+/// Rehearses every candidate without measuring anything.
+pub(super) async fn rehearse(bench: &mut Bench<'_>) -> Result<Vec<Rehearsed>, RunError> {
+    let mut lasting = Stage::default();
+    let rehearsed = match start_lasting(bench, &mut lasting, 1).await {
+        Ok(()) => rehearsal::every_candidate(bench, &lasting, &[]).await,
+        Err(broken) => Err(broken),
+    };
+    let cleared = lasting.clear(bench).await;
+    let result = rehearsed.and_then(|rehearsed| cleared.map(|()| rehearsed));
+    result.map_err(|broken| match broken {
+        Broken::Fatal(error) => error,
+        other => RunError::Beginning(other.to_string()),
+    })
 }
 
 async fn one_block<'a>(

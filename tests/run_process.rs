@@ -1,0 +1,261 @@
+//! The run loop on real processes: loadlab-stub as the candidate, real nginx as the probe, real load.
+//! Skipped, with the reason, where a program is missing.
+
+#![allow(clippy::print_stderr, reason = "a skipped test says why")]
+
+#[path = "run_loop/story.rs"]
+mod story;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use loadlab::engine::Engine;
+use loadlab::engine::process::{ProcessEngine, ProcessSettings};
+use loadlab::load::oha::Oha;
+use loadlab::measure::host;
+use loadlab::model::candidate::{Program, Stub, Witness};
+use loadlab::model::{Bytes, EngineKind, Experiment, Known, Nanoseconds, Role};
+use loadlab::plan;
+use loadlab::probe::nginx;
+use loadlab::record::event::{Measured, RawFile};
+use loadlab::record::{Event, Journal, JournalError, MemoryJournal};
+use loadlab::run::{self, Cancel, KernelClock, ProbeWork, Programs, Rig, ThisHost, Unobserved};
+use story::{common, experiment, rate};
+
+/// A journal in memory that remembers when each line came, with a folder for logs.
+struct Timed {
+    memory: MemoryJournal,
+    at: Vec<Instant>,
+    logs: PathBuf,
+}
+
+impl Journal for Timed {
+    fn append(&mut self, event: Event) -> Result<(), JournalError> {
+        self.at.push(Instant::now());
+        self.memory.append(event)
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        self.memory.sync()
+    }
+
+    fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<RawFile, JournalError> {
+        self.memory.store_raw(name, bytes)
+    }
+
+    fn logs(&self, name: &str) -> PathBuf {
+        self.logs.join(name)
+    }
+}
+
+impl Timed {
+    /// From the first line of this kind until the next line of that kind.
+    fn between(&self, from: &str, to: &str) -> Duration {
+        let kinds: Vec<&str> = self.memory.events.iter().map(Event::kind).collect();
+        let from = kinds.iter().position(|kind| *kind == from).unwrap();
+        let to = from + kinds[from..].iter().position(|kind| *kind == to).unwrap();
+        self.at[to] - self.at[from]
+    }
+
+    fn measured(&self) -> Vec<&Measured> {
+        let measured = self.memory.events.iter().filter_map(|event| match event {
+            Event::Measured(measured) => Some(measured.as_ref()),
+            _ => None,
+        });
+        measured.collect()
+    }
+}
+
+/// The generator: named by the environment, or beside the test's other programs.
+fn generator(programs: &Path) -> Option<Oha> {
+    let named = std::env::var_os("LOADLAB_GENERATOR").map(PathBuf::from);
+    let release = programs
+        .parent()
+        .map(|target| target.join("release/loadlab-oha"));
+    let beside = Some(programs.join("loadlab-oha"));
+    let found = [named, release, beside]
+        .into_iter()
+        .flatten()
+        .find(|place| place.is_file())?;
+    Some(Oha::find(Some(&found)).unwrap().allowing_debug_builds())
+}
+
+fn rig(folder: &Path) -> Result<Rig, String> {
+    let gate = PathBuf::from(env!("CARGO_BIN_EXE_loadlab"));
+    let stub = PathBuf::from(env!("CARGO_BIN_EXE_loadlab-stub"));
+    let programs = gate.parent().unwrap();
+    let generator = generator(programs).ok_or("loadlab-oha is not built")?;
+    let nginx = nginx::find().map_err(|error| error.to_string())?;
+    if host::online().count() < 2 {
+        return Err("there are fewer than two cores".to_owned());
+    }
+    let engine: Arc<dyn Engine> = Arc::new(
+        ProcessEngine::new(ProcessSettings {
+            gate_program: gate.clone(),
+            work: folder.join("work"),
+            state: folder.join("state"),
+            cgroups: true,
+        })
+        .map_err(|error| error.to_string())?,
+    );
+    Ok(Rig {
+        engines: BTreeMap::from([(EngineKind::Process, engine)]),
+        generator: Arc::new(generator),
+        host: Arc::new(ThisHost),
+        machine: host::facts(),
+        clock: Arc::new(KernelClock),
+        fixed_work: Arc::new(ProbeWork),
+        programs: Programs {
+            nginx,
+            stub,
+            found: BTreeMap::new(),
+        },
+        folder: folder.to_owned(),
+        entry: format!("run-process-{}", std::process::id())
+            .parse()
+            .unwrap(),
+        set_aside: None,
+        pin_itself: true,
+    })
+}
+
+/// One candidate, a stub that burns 100 us a request, one round, short windows.
+fn stubs() -> Experiment {
+    let mut experiment = experiment();
+    experiment.phases[0].repetitions = 1;
+    experiment.phases[0].candidates = vec!["one".parse().unwrap()];
+    experiment.candidates.truncate(1);
+    experiment.contract.clear();
+    experiment.attempts = 1;
+    experiment.probe.duration = Nanoseconds::milliseconds(500);
+    experiment.probe.at_least = rate("1/s");
+    let definition = &mut experiment.candidates[0].definition;
+    definition.prewarm.clear();
+    definition.members[0].program = Program::Stub(Stub {
+        work: Nanoseconds(100_000),
+        wait: Nanoseconds(0),
+        hold: Bytes(0),
+        status: 200,
+        body: Bytes(64),
+    });
+    definition.witness = Some(Witness::Counter {
+        path: loadlab::load::stub::COUNT_PATH.to_owned(),
+        pattern: r#""answered":\s*(\d+)"#.to_owned(),
+    });
+    experiment.scenarios[0].expect.body =
+        Some(loadlab::model::scenario::ExpectBody::Length { bytes: 64 });
+    let common = common(&mut experiment);
+    common.warmup = Nanoseconds::milliseconds(500);
+    common.duration = Nanoseconds::seconds(2);
+    common.quiet = Nanoseconds::milliseconds(250);
+    experiment
+}
+
+fn measure(experiment: &Experiment) -> Result<Timed, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let readable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), readable).unwrap();
+    let logs = folder.path().join("logs");
+    std::fs::create_dir(&logs).unwrap();
+    let rig = rig(folder.path())?;
+    run::preflight(experiment, &rig).unwrap();
+    let plan = plan::build(experiment, None);
+    let mut journal = Timed {
+        memory: MemoryJournal::default(),
+        at: Vec::new(),
+        logs,
+    };
+    journal.append(story::opened(experiment)).unwrap();
+    let earlier = journal.memory.records();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let cancel = Cancel::default();
+    let mut observer = Unobserved;
+    let run = run::run(
+        &plan,
+        experiment,
+        &earlier,
+        &rig,
+        &mut journal,
+        &mut observer,
+        &cancel,
+    );
+    let closing = runtime.block_on(run).unwrap();
+    assert!(closing.complete, "{closing:?}");
+    assert!(
+        runtime
+            .block_on(rig.engines[&EngineKind::Process].leftovers())
+            .unwrap()
+            .is_empty()
+    );
+    Ok(journal)
+}
+
+#[test]
+fn a_real_block_is_measured_and_adds_up() {
+    let journal = match measure(&stubs()) {
+        Ok(journal) => journal,
+        Err(because) => return eprintln!("skipped: {because}"),
+    };
+    let measured = journal.measured();
+    let [measured] = measured.as_slice() else {
+        panic!("{:?}", journal.memory.events);
+    };
+    let Known::Value(account) = &measured.account else {
+        panic!("{:?}", measured.account);
+    };
+    let Some(Known::Value(witness)) = &measured.witness else {
+        panic!("{:?}", measured.witness);
+    };
+    assert_eq!(
+        witness.after - witness.before - witness.own,
+        account.answered.get()
+    );
+    let cpu = |edge: &loadlab::model::reading::Edge| {
+        edge.roles[&Role::Candidate].cpu.value().unwrap().cpu_ns
+    };
+    let each = (cpu(&measured.after) - cpu(&measured.before)) / account.answered.get();
+    assert!(
+        (100_000..1_000_000).contains(&each),
+        "{each} ns per request"
+    );
+    assert!(measured.incidents.is_empty(), "{:?}", measured.incidents);
+    assert!(measured.start_monotonic_ns.value().is_some());
+    assert!(
+        measured
+            .answers
+            .iter()
+            .all(|check| check.difference.is_none())
+    );
+    let own = measured.after.host.own_cpu_ns - measured.before.host.own_cpu_ns;
+    let window = measured.after.host.monotonic_ns - measured.before.host.monotonic_ns;
+    eprintln!(
+        "loadlab itself: {} ppm of a core in the window",
+        own * 1_000_000 / window
+    );
+    assert!(
+        own * 50 < window,
+        "loadlab itself used {own} ns of {window}"
+    );
+}
+
+#[test]
+fn a_real_block_without_load_takes_less_than_half_a_second() {
+    let mut experiment = stubs();
+    if let loadlab::model::LoadShape::FixedRate { rates, .. } = &mut experiment.phases[0].load {
+        rates.clear();
+    }
+    experiment.probe.when = loadlab::model::probe::ProbeTimes::Before;
+    let journal = match measure(&experiment) {
+        Ok(journal) => journal,
+        Err(because) => return eprintln!("skipped: {because}"),
+    };
+    let took = journal.between("probed", "block_finished");
+    eprintln!("a block without load: {took:?}");
+    assert!(took < Duration::from_millis(500), "{took:?}");
+}
