@@ -1,6 +1,7 @@
 //! The chain of records: what is written is read back, and whatever is changed is found and named.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use loadlab::model::code::{GuardCode, Outcome};
 use loadlab::record::event::{Attempt, Event, Opened};
@@ -446,4 +447,40 @@ fn names_of_attempts_are_those_of_the_plan() {
         attempts,
         ["fixed-rate.r01.gzip.a1", "fixed-rate.r01.plain.a1"]
     );
+}
+
+#[test]
+fn the_committed_schema_is_current_and_every_line_keeps_to_it() {
+    let schema = loadlab::record::schema();
+    let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/record.v1.json");
+    if std::env::var("UPDATE_SCHEMAS").is_ok() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        committed == text,
+        "stale: run this test with UPDATE_SCHEMAS=1 and look at the difference"
+    );
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let sample = Sample {
+        rounds: 1,
+        window_s: 1,
+        ..Sample::default()
+    }
+    .with_ceiling(&[4])
+    .with_fault("fixed-rate.r01.plain.a1", Fault::Breach(GuardCode::Steal))
+    .with_fault("fixed-rate.r01.gzip.a1", Fault::Outcome(Outcome::Exited));
+    let records = sample.records();
+    for line in records.lines() {
+        let line = serde_json::to_value(line).unwrap();
+        let faults: Vec<String> = validator
+            .iter_errors(&line)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(faults.is_empty(), "{faults:?}\n{line}");
+    }
+    let mut wrong = serde_json::to_value(&records.lines()[0]).unwrap();
+    wrong["previous"] = "sha256:AB".into();
+    assert!(!validator.is_valid(&wrong));
 }

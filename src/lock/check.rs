@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::pin::{Agreement, compare, file_digests, generator_name};
-use super::{Lock, Locked, Resolver, meaning, programs};
+use super::{Lock, Locked, Pin, Resolver, meaning, programs};
+use crate::model::candidate::VersionRule;
 use crate::model::code::Caveat;
 use crate::model::experiment::{ANALYSIS, PROTOCOL};
 use crate::model::facts::GENERATOR;
+use crate::model::text::harmless;
 use crate::model::{Digest, Experiment};
 
 /// What a lock pins.
@@ -49,9 +51,9 @@ impl fmt::Display for Pinned {
             Self::Experiment => f.write_str("the experiment's name"),
             Self::Model => f.write_str("the method and analysis"),
             Self::Seed => f.write_str("the seed of the order"),
-            Self::File(path) => write!(f, "file `{}`", path.escape_debug()),
-            Self::Template(path) => write!(f, "template `{}`", path.escape_debug()),
-            Self::Program(name) => write!(f, "program `{}`", name.escape_debug()),
+            Self::File(path) => write!(f, "file `{}`", harmless(path)),
+            Self::Template(path) => write!(f, "template `{}`", harmless(path)),
+            Self::Program(name) => write!(f, "program `{}`", harmless(name)),
             Self::Generator => f.write_str("the load generator"),
             Self::Analysis => f.write_str("the version of the formulas"),
             Self::Protocol => f.write_str("the protocol number"),
@@ -62,22 +64,34 @@ impl fmt::Display for Pinned {
 
 /// A pin that no longer fits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}: the lock has {pinned}, now it is {now}; {remedy}")]
+#[error("{what}: the lock has {}, {}; {remedy}", brief(pinned), brief(now))]
 pub struct Mismatch {
     /// What is pinned.
     pub what: Pinned,
-    /// What the lock has, escaped for printing.
+    /// What the lock has, such as `version 1.22`; escaped for printing.
     pub pinned: String,
-    /// What is there now, escaped for printing.
+    /// What is there now, as a clause such as `here is version 1.24`; escaped for printing.
     pub now: String,
     /// The way out.
     pub remedy: String,
 }
 
+/// A digest by its first digits: enough for a person to see that two differ.
+pub(super) fn brief(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let digest = word.parse::<Digest>();
+        digest.map_or_else(
+            |_| word.to_owned(),
+            |digest| format!("sha256:{}…", digest.short()),
+        )
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 const PIN_AGAIN: &str = "pin it with `loadlab lock`";
 
 fn mismatch(what: Pinned, pinned: impl fmt::Display, now: impl fmt::Display) -> Mismatch {
-    let shown = |value: String| value.escape_debug().to_string();
+    let shown = |value: String| harmless(&value);
     Mismatch {
         what,
         pinned: shown(pinned.to_string()),
@@ -97,7 +111,7 @@ pub fn check(experiment: &Experiment, lock: &Lock) -> Result<Locked, Vec<Mismatc
     let mut found = Vec::new();
     let mut expect = |what: Pinned, pinned: String, now: String| {
         if pinned != now {
-            found.push(mismatch(what, pinned, now));
+            found.push(mismatch(what, pinned, format!("now it is {now}")));
         }
     };
     let rules = &lock.rules;
@@ -147,7 +161,11 @@ fn generator_moved(pinned: &str, now: &str) -> Mismatch {
             "move the pin with `loadlab lock --upgrade {}`",
             generator_name(now)
         ),
-        ..mismatch(Pinned::Generator, pinned, now)
+        ..mismatch(
+            Pinned::Generator,
+            pinned,
+            format!("this loadlab brings {now}"),
+        )
     }
 }
 
@@ -157,18 +175,18 @@ fn moved(
     what: fn(String) -> Pinned,
 ) -> Vec<Mismatch> {
     let paths: BTreeSet<&String> = pinned.keys().chain(now.keys()).collect();
-    let shown = |digest: Option<&Digest>, absent: &str| {
-        digest.map_or_else(|| absent.to_owned(), ToString::to_string)
-    };
     paths
         .into_iter()
         .filter(|path| pinned.get(*path) != now.get(*path))
         .map(|path| {
-            mismatch(
-                what(path.clone()),
-                shown(pinned.get(path), "no pin"),
-                shown(now.get(path), "no longer named"),
-            )
+            let pinned = pinned
+                .get(path)
+                .map_or_else(|| "no pin".to_owned(), Digest::to_string);
+            let now = now.get(path).map_or_else(
+                || "the manifest no longer names it".to_owned(),
+                |digest| format!("now it is {digest}"),
+            );
+            mismatch(what(path.clone()), pinned, now)
         })
         .collect()
 }
@@ -179,28 +197,31 @@ fn check_programs(experiment: &Experiment, lock: &Lock) -> Vec<Mismatch> {
         Err(unnamed) => {
             let shown: Vec<String> = unnamed.iter().map(ToString::to_string).collect();
             return vec![Mismatch {
-                what: Pinned::Model,
-                pinned: "named programs".to_owned(),
-                now: shown.join("; "),
                 remedy: "name the program in the manifest".to_owned(),
+                ..mismatch(Pinned::Model, "named programs", shown.join("; "))
             }];
         }
     };
     let program = |name: &String| Pinned::Program(name.clone());
     let missing = wanted.iter().filter_map(|(name, rule)| {
         let Some(pin) = lock.programs.get(name) else {
-            return Some(mismatch(program(name), "no pin", "named by the manifest"));
+            return Some(unpinned(name));
         };
+        let asks = "the manifest has a rule for its version";
         (rule.is_some() && pin.version.is_none())
-            .then(|| mismatch(program(name), "no version", "one with a `version` rule"))
+            .then(|| mismatch(program(name), "no version", asks))
     });
-    let extra = lock
-        .programs
-        .keys()
-        .filter(|name| !wanted.contains_key(*name));
+    let pinned = lock.programs.keys();
+    let extra = pinned.filter(|name| !wanted.contains_key(*name));
+    let gone = "the manifest no longer names it";
     missing
-        .chain(extra.map(|name| mismatch(program(name), "a pin", "no longer named")))
+        .chain(extra.map(|name| mismatch(program(name), "a pin", gone)))
         .collect()
+}
+
+fn unpinned(name: &str) -> Mismatch {
+    let what = Pinned::Program(name.to_owned());
+    mismatch(what, "no pin", "the manifest names it")
 }
 
 /// Compares the programs of this machine with their pins, before a run.
@@ -220,51 +241,62 @@ pub fn verify_programs(
     }
     let wanted = programs::of_experiment(&locked.experiment).unwrap_or_default();
     for (name, rule) in &wanted {
-        let Some(pin) = locked.lock.programs.get(name) else {
-            let what = Pinned::Program(name.clone());
-            mismatches.push(mismatch(what, "no pin", "named by the manifest"));
-            continue;
-        };
-        let pinned = pin.version.as_ref().map_or_else(
-            || "its bytes".to_owned(),
-            |version| format!("version {version}"),
-        );
-        match resolver.program(name, rule.as_ref()) {
-            Err(because) => mismatches.push(Mismatch {
-                remedy: format!(
-                    "install `{}`, or move the pin with `loadlab lock --upgrade`",
-                    name.escape_debug()
-                ),
-                ..mismatch(Pinned::Program(name.clone()), pinned, because)
-            }),
-            Ok(found) => match compare(name, pin, &found) {
-                Agreement::Same => {}
-                Agreement::NewPlatform if pin.version.is_none() => {
-                    let now = format!("{} on {}", found.sha256, found.platform);
-                    let pinned = "bytes for other platforms only";
-                    mismatches.push(mismatch(Pinned::Program(name.clone()), pinned, now));
-                }
-                Agreement::NewPlatform | Agreement::OtherBytes => {
-                    let pinned = pin.sha256.get(&found.platform).map_or_else(
-                        || format!("no bytes for {}", found.platform),
-                        |bytes| format!("sha256 {}", bytes.short()),
-                    );
-                    let text = format!(
-                        "program `{}` says the version that the lock pins; the lock has {pinned}, this machine has sha256 {}",
-                        name.escape_debug(),
-                        found.sha256.short()
-                    );
-                    caveats.push((Caveat::ProgramBytesDiffer, text));
-                }
-                Agreement::Other { pinned, now } => mismatches.push(Mismatch {
-                    remedy: format!(
-                        "move the pin with `loadlab lock --upgrade {}`",
-                        name.escape_debug()
-                    ),
-                    ..mismatch(Pinned::Program(name.clone()), pinned, now)
-                }),
-            },
+        let pin = locked.lock.programs.get(name).ok_or_else(|| unpinned(name));
+        match pin.and_then(|pin| verify_program(name, rule.as_ref(), pin, resolver)) {
+            Ok(caveat) => caveats.extend(caveat),
+            Err(mismatch) => mismatches.push(mismatch),
         }
     }
     (mismatches, caveats)
+}
+
+fn verify_program(
+    name: &str,
+    rule: Option<&VersionRule>,
+    pin: &Pin,
+    resolver: &mut dyn Resolver,
+) -> Result<Option<(Caveat, String)>, Mismatch> {
+    let what = || Pinned::Program(name.to_owned());
+    let found = resolver.program(name, rule).map_err(|because| {
+        let version = pin.version.as_ref();
+        let pinned = version.map_or_else(
+            || "its bytes".to_owned(),
+            |version| format!("version {version}"),
+        );
+        mismatch(what(), pinned, format!("here {because}"))
+    });
+    let found = found.map_err(|fault| Mismatch {
+        remedy: format!(
+            "install it, or move the pin with `loadlab lock --upgrade {}`",
+            harmless(name)
+        ),
+        ..fault
+    })?;
+    match compare(name, pin, &found) {
+        Agreement::Same => Ok(None),
+        Agreement::NewPlatform if pin.version.is_none() => {
+            let now = format!("here is {} for {}", found.sha256, found.platform);
+            Err(mismatch(what(), "bytes for other platforms only", now))
+        }
+        Agreement::NewPlatform | Agreement::OtherBytes => {
+            let pinned = pin.sha256.get(&found.platform).map_or_else(
+                || format!("no bytes for {}", found.platform),
+                Digest::to_string,
+            );
+            let text = format!(
+                "program `{}` says the version that the lock pins; the lock has {}, here is {}",
+                harmless(name),
+                brief(&pinned),
+                brief(&found.sha256.to_string())
+            );
+            Ok(Some((Caveat::ProgramBytesDiffer, text)))
+        }
+        Agreement::Other { pinned, now } => Err(Mismatch {
+            remedy: format!(
+                "move the pin with `loadlab lock --upgrade {}`",
+                harmless(name)
+            ),
+            ..mismatch(what(), pinned, format!("here is {now}"))
+        }),
+    }
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::named;
 use crate::model::candidate::{Endpoint, PrewarmStep, Process, Stub, VersionRule, Witness};
 use crate::model::cores::Isolation;
 use crate::model::derived::{Comparison, DerivedRule};
@@ -16,7 +17,7 @@ use crate::model::estimator::RatioInterval;
 use crate::model::experiment::{Experiment, OrderRule};
 use crate::model::phase::{Accept, LoadCommon};
 use crate::model::probe::Probe;
-use crate::model::scenario::{ContractCheck, Expect, ExpectBody, Request, RequestBody};
+use crate::model::scenario::{ContractCheck, Expect, Request};
 use crate::model::thresholds::Thresholds;
 use crate::model::{
     Budget, CandidateName, Definition, DerivedName, Digest, EngineKind, EstimateRule, LoadPoint,
@@ -117,10 +118,7 @@ impl<'a> Meaning<'a> {
                 .values()
                 .map(|each| (&each.name, DefinitionMeaning::of(&each.definition)))
                 .collect(),
-            scenarios: scenarios
-                .values()
-                .map(|each| (&each.name, ScenarioMeaning::of(each)))
-                .collect(),
+            scenarios: scenarios.values().map(named_scenario).collect(),
             phases: phases.values().map(PhaseMeaning::of).collect(),
             order: order.rule,
             instrument: Instrument {
@@ -150,12 +148,12 @@ impl<'a> Meaning<'a> {
     }
 }
 
+fn named_scenario(scenario: &Scenario) -> (&ScenarioName, ScenarioMeaning<'_>) {
+    (&scenario.name, ScenarioMeaning::of(scenario))
+}
+
 fn version_rules(experiment: &Experiment) -> BTreeSet<(&[String], &str)> {
-    let services = experiment.services.values().map(|each| &each.definition);
-    let candidates = experiment.candidates.values().map(|each| &each.definition);
-    let members = services
-        .chain(candidates)
-        .flat_map(|each| each.members.values());
+    let members = named::definitions(experiment).flat_map(|each| each.members.values());
     members
         .filter_map(|member| match &member.program {
             Program::Process(process) => process.version.as_ref(),
@@ -396,53 +394,4 @@ impl<'a> LoadMeaning<'a> {
             common: load.common(),
         }
     }
-}
-
-/// The sources, in the experiment's folder, of the files that members of a role are given.
-pub fn files_of_definition(definition: &Definition) -> impl Iterator<Item = &str> {
-    let members = definition.members.values();
-    members.flat_map(|member| member.files.values().map(String::as_str))
-}
-
-/// The files that a request and its expected answer name.
-pub fn files_of_request<'a>(
-    request: &'a Request,
-    expect: &'a Expect,
-) -> impl Iterator<Item = &'a str> {
-    let sent = match &request.body {
-        Some(RequestBody::File { file }) => Some(file.as_str()),
-        Some(RequestBody::Text { .. }) | None => None,
-    };
-    let wanted = match &expect.body {
-        Some(ExpectBody::SameAsFile { file }) => Some(file.as_str()),
-        Some(ExpectBody::Text { .. } | ExpectBody::Length { .. }) | None => None,
-    };
-    sent.into_iter().chain(wanted)
-}
-
-/// Whether a file is one of the experiment's own report templates: it ends in `.j2`, no member is
-/// given it, and no request names it.
-#[must_use]
-pub fn is_report_template(experiment: &Experiment, path: &str) -> bool {
-    let services = experiment.services.values().map(|each| &each.definition);
-    let candidates = experiment.candidates.values().map(|each| &each.definition);
-    let given = services.chain(candidates).flat_map(files_of_definition);
-    let scenarios = experiment.scenarios.values();
-    let asked = scenarios
-        .map(|each| (&each.request, &each.expect))
-        .chain(
-            experiment
-                .contract
-                .iter()
-                .map(|each| (&each.request, &each.expect)),
-        )
-        .flat_map(|(request, expect)| files_of_request(request, expect));
-    path.ends_with(".j2") && !given.chain(asked).any(|source| is_within(path, source))
-}
-
-/// Whether a path is a named file, or lies in a named folder.
-#[must_use]
-pub fn is_within(path: &str, source: &str) -> bool {
-    path.strip_prefix(source.trim_end_matches('/'))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

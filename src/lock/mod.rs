@@ -12,6 +12,7 @@ use crate::model::{Digest, Experiment, ExperimentName};
 
 mod check;
 pub mod meaning;
+pub mod named;
 mod pin;
 pub mod programs;
 pub mod resolve;
@@ -73,7 +74,7 @@ pub struct Rules {
     pub generator: String,
     /// Digest of guards' thresholds.
     pub guards: Digest,
-    /// Digest of the experiment's own templates (files that end in `.j2` and no member renders), by path.
+    /// Digest of the experiment's own report templates ([`named::is_report_template`]), by path.
     #[serde(with = "text::digests")]
     pub templates: BTreeMap<String, Digest>,
 }

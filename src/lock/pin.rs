@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{LOCK_VERSION, Lock, Pin, Rules, meaning, programs};
+use super::check::brief;
+use super::{LOCK_VERSION, Lock, Pin, Rules, meaning, named, programs};
 use crate::model::candidate::VersionRule;
 use crate::model::experiment::{ANALYSIS, PROTOCOL};
+use crate::model::text::harmless;
 use crate::model::{Digest, Experiment};
 
 /// What a program's name resolved to on this machine.
@@ -155,7 +157,7 @@ pub(super) fn file_digests(experiment: &Experiment) -> (ByPath, ByPath) {
     let entries = experiment.files.iter();
     entries
         .map(|file| (file.path.clone(), file.digest))
-        .partition(|(path, _)| meaning::is_report_template(experiment, path))
+        .partition(|(path, _)| named::is_report_template(experiment, path))
 }
 
 fn pin_program(
@@ -165,7 +167,7 @@ fn pin_program(
     known: Option<&Pin>,
     may_move: bool,
 ) -> Result<Pin, PinFault> {
-    let what = format!("program `{}`", name.escape_debug());
+    let what = format!("program `{}`", harmless(name));
     let found = resolver.program(name, rule).map_err(|because| PinFault {
         what: what.clone(),
         because,
@@ -197,10 +199,10 @@ fn pin_program(
         Agreement::Other { .. } if may_move => Ok(fresh),
         Agreement::Other { pinned, now } => Err(PinFault {
             what,
-            because: format!("the lock pins {pinned}, here is {now}"),
+            because: format!("the lock pins {}, here is {}", brief(&pinned), brief(&now)),
             hint: Some(format!(
                 "move the pin with `loadlab lock --upgrade {}`",
-                name.escape_debug()
+                harmless(name)
             )),
         }),
     }
@@ -242,8 +244,8 @@ pub(super) fn compare(name: &str, pin: &Pin, found: &ResolvedProgram) -> Agreeme
     let versions = pin.version.as_ref().zip(found.version.as_ref());
     match (versions, same_bytes) {
         (Some((pinned, now)), _) if pinned != now => Agreement::Other {
-            pinned: format!("version {}", pinned.escape_debug()),
-            now: format!("version {}", now.escape_debug()),
+            pinned: format!("version {}", harmless(pinned)),
+            now: format!("version {}", harmless(now)),
         },
         (Some(_), Some(false)) => Agreement::OtherBytes,
         (_, Some(true)) => Agreement::Same,
@@ -253,11 +255,11 @@ pub(super) fn compare(name: &str, pin: &Pin, found: &ResolvedProgram) -> Agreeme
         (None, _) => Agreement::Other {
             pinned: pin.version.as_ref().map_or_else(
                 || bytes.map_or_else(|| "no version".to_owned(), ToString::to_string),
-                |version| format!("version {}", version.escape_debug()),
+                |version| format!("version {}", harmless(version)),
             ),
             now: found.version.as_ref().map_or_else(
                 || found.sha256.to_string(),
-                |version| format!("version {}", version.escape_debug()),
+                |version| format!("version {}", harmless(version)),
             ),
         },
     }
@@ -285,7 +287,7 @@ fn pin_generator(
                 what: "the load generator".into(),
                 because: format!(
                     "the lock pins {}, this loadlab brings {now}",
-                    pinned.escape_debug()
+                    harmless(pinned)
                 ),
                 hint: Some(format!("move the pin with `loadlab lock --upgrade {name}`")),
             })
@@ -308,7 +310,7 @@ fn misnamed(
         .iter()
         .filter(|name| !known.contains(name.as_str()))
         .map(|name| PinFault {
-            what: format!("program `{}`", name.escape_debug()),
+            what: format!("program `{}`", harmless(name)),
             because: format!(
                 "the experiment has no such program, it has {}",
                 known.iter().copied().collect::<Vec<_>>().join(", ")

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::named;
 use crate::model::candidate::{PrewarmStep, VersionRule};
 use crate::model::template::{Bindings, Placeholder};
+use crate::model::text::harmless;
 use crate::model::{Definition, Experiment, Program, Template};
 
 /// loadlab's own test server: a sibling of the `loadlab` program.
@@ -60,7 +62,7 @@ pub fn name_of(
     }
     let bound = first
         .bind(&bindings)
-        .map_err(|_| Unnamed::Unbound(first.source().escape_debug().to_string()))?;
+        .map_err(|_| Unnamed::Unbound(harmless(first.source())))?;
     if bound.is_empty() {
         return Err(Unnamed::Empty);
     }
@@ -75,7 +77,7 @@ pub fn name_of(
     if given {
         Ok(None)
     } else {
-        Err(Unnamed::NoFile(first.source().escape_debug().to_string()))
+        Err(Unnamed::NoFile(harmless(first.source())))
     }
 }
 
@@ -123,37 +125,34 @@ pub fn of_experiment(
 ) -> Result<BTreeMap<String, Option<VersionRule>>, Vec<Unnamed>> {
     let mut programs: BTreeMap<String, Option<VersionRule>> = BTreeMap::new();
     let mut faults = Vec::new();
-    let services = experiment.services.values().map(|each| &each.definition);
-    let candidates = experiment.candidates.values().map(|each| &each.definition);
-    for found in services.chain(candidates).flat_map(of_definition) {
-        match found {
-            Ok((name, rule)) => {
-                let known = programs.entry(name.clone()).or_default();
-                match (&known, rule) {
-                    (Some(known), Some(rule)) if known != rule => {
-                        faults.push(Unnamed::TwoRules(name.escape_debug().to_string()));
-                    }
-                    (None, Some(rule)) => *known = Some(rule.clone()),
-                    _ => {}
-                }
-            }
-            Err(fault) => faults.push(fault),
-        }
-    }
-    for found in of_prewarm(&experiment.prewarm) {
-        match found {
-            Ok(name) => drop(programs.entry(name).or_default()),
-            Err(fault) => faults.push(fault),
-        }
+    let members = named::definitions(experiment).flat_map(of_definition);
+    let prewarm = of_prewarm(&experiment.prewarm).map(|name| name.map(|name| (name, None)));
+    for found in members.chain(prewarm) {
+        let named = found.and_then(|(name, rule)| add(&mut programs, name, rule));
+        faults.extend(named.err().filter(|fault| !faults.contains(fault)));
     }
     programs
         .entry(PROBE.to_owned())
         .or_default()
         .get_or_insert_with(probe_version);
-    faults.dedup();
     if faults.is_empty() {
         Ok(programs)
     } else {
         Err(faults)
     }
+}
+
+fn add(
+    programs: &mut BTreeMap<String, Option<VersionRule>>,
+    name: String,
+    rule: Option<&VersionRule>,
+) -> Result<(), Unnamed> {
+    let shown = harmless(&name);
+    let known = programs.entry(name).or_default();
+    match (known.as_ref(), rule) {
+        (Some(known), Some(rule)) if known != rule => return Err(Unnamed::TwoRules(shown)),
+        (None, Some(rule)) => *known = Some(rule.clone()),
+        _ => {}
+    }
+    Ok(())
 }

@@ -18,18 +18,20 @@ use regex::Regex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use sha2::{Digest as _, Sha256};
 
-use super::programs::STUB;
+use super::programs::{PROBE, STUB};
 use super::{ResolvedProgram, Resolver};
 use crate::model::Digest;
 use crate::model::candidate::VersionRule;
 use crate::model::facts::GENERATOR;
+use crate::model::text::harmless;
 
 /// Folders that are searched after those of the environment's `PATH`: an ordinary user often has
-/// no `sbin` there, where servers live.
-pub const SYSTEM_FOLDERS: [&str; 6] = [
-    "/usr/local/sbin",
-    "/usr/local/bin",
+/// no `sbin` there, where servers live. The probe looks for its nginx in the same order.
+pub const SYSTEM_FOLDERS: [&str; 7] = [
     "/usr/sbin",
+    "/usr/local/sbin",
+    "/usr/local/nginx/sbin",
+    "/usr/local/bin",
     "/usr/bin",
     "/sbin",
     "/bin",
@@ -44,34 +46,30 @@ pub const VERSION_OUTPUT: usize = 64 << 10;
 /// The longest version, bytes.
 const VERSION_LENGTH: usize = 128;
 
-/// Finds programs on this machine.
+/// Finds programs on this machine. Asked again, it answers what it found before.
 #[derive(Debug)]
 pub struct Local {
     search: Vec<PathBuf>,
-    siblings: Option<PathBuf>,
+    stub: Option<PathBuf>,
     within: Duration,
-    found: BTreeMap<String, ResolvedProgram>,
+    found: BTreeMap<String, (Option<VersionRule>, ResolvedProgram)>,
 }
 
 impl Local {
     /// Searches the folders of the environment's `PATH`, then [`SYSTEM_FOLDERS`]; loadlab's own
-    /// programs stand beside the one that runs.
+    /// test server stands beside the program that runs.
     #[must_use]
     pub fn of_environment() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let siblings = std::env::current_exe().ok();
-        let siblings = siblings.and_then(|program| program.parent().map(Path::to_path_buf));
+        let running = std::env::current_exe().ok();
+        let stub = running.and_then(|program| program.parent().map(|folder| folder.join(STUB)));
         let system = SYSTEM_FOLDERS.map(PathBuf::from);
-        Self::searching(std::env::split_paths(&path).chain(system), siblings)
+        Self::searching(std::env::split_paths(&path).chain(system), stub)
     }
 
-    /// Searches these folders in order (relative ones are left out); loadlab's own programs are in
-    /// `siblings`.
+    /// Searches these folders in order, relative ones left out; loadlab's own test server is `stub`.
     #[must_use]
-    pub fn searching(
-        folders: impl IntoIterator<Item = PathBuf>,
-        siblings: Option<PathBuf>,
-    ) -> Self {
+    pub fn searching(folders: impl IntoIterator<Item = PathBuf>, stub: Option<PathBuf>) -> Self {
         let mut search: Vec<PathBuf> = Vec::new();
         for folder in folders {
             if folder.is_absolute() && !search.contains(&folder) {
@@ -80,10 +78,17 @@ impl Local {
         }
         Self {
             search,
-            siblings,
+            stub,
             within: VERSION_WITHIN,
             found: BTreeMap::new(),
         }
+    }
+
+    /// The same with another test server.
+    #[must_use]
+    pub fn with_stub(mut self, stub: PathBuf) -> Self {
+        self.stub = Some(stub);
+        self
     }
 
     /// The same with another time limit for version commands.
@@ -96,14 +101,17 @@ impl Local {
     /// Where a program was found, absolute; absent when it was not asked for, or not found.
     #[must_use]
     pub fn path_of(&self, name: &str) -> Option<&Path> {
-        self.found.get(name).map(|program| program.path.as_path())
+        self.found
+            .get(name)
+            .map(|(_, program)| program.path.as_path())
     }
 
     fn look_up(&self, name: &str) -> Result<PathBuf, String> {
         if name == STUB {
-            let beside = self.siblings.as_ref().map(|folder| folder.join(STUB));
-            return beside.filter(|path| is_executable(path)).ok_or_else(|| {
-                "it is not beside the loadlab program, expected it in the same folder".to_owned()
+            let stub = self.stub.clone().filter(|path| is_executable(path));
+            return stub.ok_or_else(|| {
+                let place = self.stub.as_deref().map_or_else(String::new, shown);
+                format!("there is no executable file `{place}`; build it with `cargo build --bins`")
             });
         }
         if name.contains('/') {
@@ -117,7 +125,12 @@ impl Local {
         let mut places = self.search.iter().map(|folder| folder.join(name));
         places.find(|path| is_executable(path)).ok_or_else(|| {
             let searched: Vec<String> = self.search.iter().map(|each| shown(each)).collect();
-            format!("it is not installed: searched {}", searched.join(", "))
+            let package = if name == PROBE {
+                "; install it with `apt-get install nginx-light` (Debian, Ubuntu) or the package `nginx`"
+            } else {
+                ""
+            };
+            format!("it is not installed: searched {}{package}", searched.join(", "))
         })
     }
 
@@ -127,14 +140,14 @@ impl Local {
             .split_first()
             .ok_or_else(|| "its version command is empty".to_owned())?;
         let pattern = Regex::new(&rule.pattern)
-            .map_err(|_| format!("`{}` is no regular expression", rule.pattern.escape_debug()))?;
+            .map_err(|_| format!("`{}` is no regular expression", harmless(&rule.pattern)))?;
         let program = self
             .look_up(first)
-            .map_err(|because| format!("version command `{}`: {because}", first.escape_debug()))?;
+            .map_err(|because| format!("version command `{}`: {because}", harmless(first)))?;
         let said = self.say(&program, arguments).map_err(|because| {
             format!(
                 "version command `{}` {because}",
-                rule.command.join(" ").escape_debug()
+                harmless(&rule.command.join(" "))
             )
         })?;
         let version = pattern.captures(&said).and_then(|found| found.get(1));
@@ -148,23 +161,18 @@ impl Local {
                 .collect();
             format!(
                 "version command `{}` printed `{}`, expected a match of `{}` with a group",
-                rule.command.join(" ").escape_debug(),
-                line.escape_debug(),
-                rule.pattern.escape_debug()
+                harmless(&rule.command.join(" ")),
+                harmless(&line),
+                harmless(&rule.pattern)
             )
         })?;
         let version = version.as_str();
-        if version.is_empty()
-            || version.len() > VERSION_LENGTH
-            || version.contains(char::is_control)
-        {
+        let length = 1..=VERSION_LENGTH;
+        if !length.contains(&version.len()) || version.contains(char::is_control) {
+            let begin: String = version.chars().take(VERSION_LENGTH).collect();
             return Err(format!(
                 "its version is `{}`, expected 1 to {VERSION_LENGTH} bytes without control characters",
-                version
-                    .chars()
-                    .take(VERSION_LENGTH)
-                    .collect::<String>()
-                    .escape_debug()
+                harmless(&begin)
             ));
         }
         Ok(version.to_owned())
@@ -215,7 +223,7 @@ impl Local {
                 .collect();
             Err(format!(
                 "ended with {status}, its last line: `{}`",
-                last.escape_debug()
+                harmless(&last)
             ))
         }
     }
@@ -296,7 +304,7 @@ fn is_executable(path: &Path) -> bool {
 }
 
 fn shown(path: &Path) -> String {
-    path.to_string_lossy().escape_debug().to_string()
+    harmless(&path.to_string_lossy())
 }
 
 /// The sha256 of a file's bytes, read in pieces.
@@ -323,6 +331,13 @@ impl Resolver for Local {
         name: &str,
         rule: Option<&VersionRule>,
     ) -> Result<ResolvedProgram, String> {
+        if let Some((_, known)) = self
+            .found
+            .get(name)
+            .filter(|(asked, _)| asked.as_ref() == rule)
+        {
+            return Ok(known.clone());
+        }
         let path = self.look_up(name)?;
         let sha256 = digest_of_file(&path)
             .map_err(|error| format!("{} cannot be read: {error}", shown(&path)))?;
@@ -341,7 +356,8 @@ impl Resolver for Local {
             sha256,
             platform: format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH),
         };
-        self.found.insert(name.to_owned(), program.clone());
+        let asked = (rule.cloned(), program.clone());
+        self.found.insert(name.to_owned(), asked);
         Ok(program)
     }
 

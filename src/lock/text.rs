@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LOCK_VERSION, Lock};
+use crate::model::text::harmless;
 
 /// The largest lock that is read, bytes.
 pub const LOCK_BYTES: usize = 16 << 20;
@@ -76,7 +77,7 @@ impl Lock {
     /// # Errors
     /// When it is too large, in the middle of a merge, newer than this build, or no lock.
     pub fn from_text(text: &str, path: &str) -> Result<Self, LockFault> {
-        let path = path.escape_debug().to_string();
+        let path = harmless(path);
         if text.len() > LOCK_BYTES {
             let bytes = text.len();
             return Err(LockFault::TooLarge { path, bytes });
@@ -136,11 +137,7 @@ fn json(path: &str, error: &serde_json::Error) -> LockFault {
         path: path.to_owned(),
         line: error.line(),
         column: error.column(),
-        because: text
-            .strip_suffix(&place)
-            .unwrap_or(&text)
-            .escape_debug()
-            .to_string(),
+        because: harmless(text.strip_suffix(&place).unwrap_or(&text)),
     }
 }
 

@@ -9,7 +9,7 @@ use super::phase::LoadPoint;
 use super::unit::{Nanoseconds, Rate};
 
 /// One load window as it is asked of a generator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Shot {
     /// What is sent.
     pub request: BoundRequest,
@@ -49,7 +49,7 @@ impl Shot {
 }
 
 /// A request with every placeholder bound.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BoundRequest {
     /// The method.
     pub method: String,
@@ -63,7 +63,19 @@ pub struct BoundRequest {
 }
 
 /// How a count came about. A number obtained by subtraction proves nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Count {
     /// The generator counted it.
@@ -83,7 +95,19 @@ impl Count {
 }
 
 /// Answers after the load window's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Late {
     /// Counted.
@@ -93,7 +117,7 @@ pub enum Late {
 }
 
 /// A response time at a rank.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LatencyValue {
     /// The value at the rank, nanoseconds.
@@ -105,7 +129,7 @@ pub enum LatencyValue {
 }
 
 /// What happened in a load window, in integers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Account {
     /// Requests planned; absent for a closed loop.
     pub planned: Option<u64>,

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 pub const HIGHEST_CPU: u32 = 8191;
 
 /// A set of CPU numbers, not empty. Text form as the kernel's: `0-3,8`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<u32>);
 

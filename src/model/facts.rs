@@ -13,7 +13,7 @@ use super::role::EngineKind;
 pub const GENERATOR: &str = "oha 1.16.0";
 
 /// The machine as it was observed. Written to `host.json`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostFacts {
     /// Model name of the CPU.
     pub cpu_model: Known<String>,
@@ -72,7 +72,7 @@ impl HostFacts {
 }
 
 /// What an engine is and can enforce.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EngineFacts {
     /// Which engine.
     pub kind: EngineKind,
@@ -87,7 +87,7 @@ pub struct EngineFacts {
 }
 
 /// Whether each limit is enforced, or why not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Enforces {
     /// CPUs, by a cpuset (a process can always be pinned by its affinity).
     pub cpus: Known<bool>,
@@ -98,7 +98,7 @@ pub struct Enforces {
 }
 
 /// What a load generator is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GeneratorFacts {
     /// Its name.
     pub name: String,

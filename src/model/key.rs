@@ -8,7 +8,9 @@ use super::name::{CandidateName, PhaseName, ScenarioName};
 use super::phase::LoadPoint;
 
 /// One candidate's turn in a round of a phase. Printed `fixed-rate.r01.plain`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct BlockId {
     /// The phase.
     pub phase: PhaseName,
@@ -25,7 +27,9 @@ impl fmt::Display for BlockId {
 }
 
 /// One load window in a block. Printed `page.1000-per-s` or `page.64-connections`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct MeasurementId {
     /// What is sent.
     pub scenario: ScenarioName,

@@ -87,7 +87,19 @@ impl fmt::Display for Quantile {
 }
 
 /// What a measurement has a number for. Text form: `achieved`, `cpu_per_request`, `p99`, …
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Metric {
     /// Expected answers inside the load window per second.
@@ -107,7 +119,19 @@ pub enum Metric {
 }
 
 /// The unit of a metric's number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Requests per second.
@@ -211,6 +235,20 @@ impl TryFrom<String> for Quantile {
 impl From<Quantile> for String {
     fn from(quantile: Quantile) -> String {
         quantile.to_string()
+    }
+}
+
+impl schemars::JsonSchema for Quantile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Quantile".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A quantile: `p50`, `p99`, `p99.9`.",
+            "type": "string",
+            "pattern": "^p[0-9]{1,2}(\\.[0-9]{1,3})?$",
+        })
     }
 }
 

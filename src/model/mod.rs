@@ -23,6 +23,7 @@ pub mod reading;
 pub mod role;
 pub mod scenario;
 pub mod template;
+pub mod text;
 pub mod thresholds;
 pub mod unit;
 

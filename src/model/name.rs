@@ -39,8 +39,9 @@ fn check(text: &str) -> Result<(), NotAName> {
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(extend("pattern" = NAME_PATTERN))]
         pub struct $name(String);
 
         impl $name {

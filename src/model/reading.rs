@@ -13,7 +13,7 @@ use super::role::Role;
 use super::unit::Bytes;
 
 /// A value, or the reason why there is none.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Known<T> {
     /// The value.
@@ -55,7 +55,19 @@ impl<T, E: std::fmt::Display> From<Result<T, E>> for Known<T> {
 }
 
 /// Where a counter was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// cgroup version 1 files.
@@ -76,7 +88,7 @@ pub enum Source {
 }
 
 /// CPU time of a role's group since its creation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CpuReading {
     /// CPU time of all members, user and system, nanoseconds.
     pub cpu_ns: u64,
@@ -91,7 +103,7 @@ pub struct CpuReading {
 }
 
 /// Memory of a role's group at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MemoryReading {
     /// Anonymous memory, bytes.
     pub anonymous_bytes: u64,
@@ -106,7 +118,7 @@ pub struct MemoryReading {
 }
 
 /// One member of a role at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MemberReading {
     /// Which.
     pub name: MemberName,
@@ -120,7 +132,7 @@ pub struct MemberReading {
 }
 
 /// Everything read of a role's group at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RoleReading {
     /// Whose group.
     pub role: Role,
@@ -141,7 +153,7 @@ pub struct RoleReading {
 }
 
 /// One CPU's times since boot, nanoseconds, as `/proc/stat` counts them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CpuTimes {
     /// User, nice, system, irq and softirq together.
     pub busy_ns: u64,
@@ -154,7 +166,7 @@ pub struct CpuTimes {
 }
 
 /// Everything read of the machine at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct HostReading {
     /// `CLOCK_MONOTONIC`, nanoseconds.
     pub monotonic_ns: u64,
@@ -187,7 +199,7 @@ pub struct HostReading {
 }
 
 /// What the kernel enforces for a role's group, read back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EffectiveLimits {
     /// CPUs that its members may run on.
     pub cpus: Known<CpuSet>,
@@ -198,7 +210,7 @@ pub struct EffectiveLimits {
 }
 
 /// A role's idle CPU time before a window.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct IdleReading {
     /// CPU time used, nanoseconds.
     pub cpu_ns: u64,
@@ -207,7 +219,7 @@ pub struct IdleReading {
 }
 
 /// The edge of a counter window: everything read at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Edge {
     /// The machine.
     pub host: HostReading,
@@ -218,7 +230,7 @@ pub struct Edge {
 }
 
 /// What is read every second inside a window.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Sample {
     /// `CLOCK_MONOTONIC`, nanoseconds.
     pub monotonic_ns: u64,
@@ -229,14 +241,14 @@ pub struct Sample {
 }
 
 /// Rounds of a fixed piece of work done on one CPU in a fixed time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FixedWork {
     /// CPU time that one piece of work took on each CPU, nanoseconds, the smallest of several.
     pub per_cpu_ns: BTreeMap<u32, u64>,
 }
 
 /// One reading of the reference nginx.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProbeReading {
     /// What the generator counted.
     pub account: Known<super::account::Account>,

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::name::{NotAName, ServiceName};
 
 /// Who a process works for. Text form: `candidate`, `load`, `probe`, or the name of a service.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub enum Role {
     /// The system under comparison whose turn it is.
@@ -61,7 +63,19 @@ impl fmt::Display for Role {
 }
 
 /// What starts the members of a role.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineKind {
     /// Local processes in cgroups of their own where permitted.

@@ -84,7 +84,18 @@ macro_rules! text_form {
 
 /// A length of time in nanoseconds. Text form: `30s`, `250ms`, `1.5h`; printed exactly.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct Nanoseconds(pub u64);
@@ -146,7 +157,18 @@ text_form!(Nanoseconds);
 
 /// An amount of memory or data in bytes. Text form: `256MiB`, `20kB`, `64B`; printed exactly.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(try_from = "String", into = "String")]
 pub struct Bytes(pub u64);
@@ -187,7 +209,19 @@ impl fmt::Display for Bytes {
 text_form!(Bytes);
 
 /// A number of requests per second, at least 1. Text form: `50000/s`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Rate(u64);
 
@@ -237,7 +271,19 @@ impl fmt::Display for Rate {
 text_form!(Rate);
 
 /// A part of a whole in millionths. Text form: `95%`, `0.2%`; printed exactly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Share(pub u64);
 

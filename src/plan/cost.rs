@@ -27,13 +27,31 @@ const ENTRY_BYTES: u64 = 2 << 20;
 
 const MILLISECOND: u64 = 1_000_000;
 
+/// What is exact: load windows, and nanoseconds of load and of warm-up.
+struct Load {
+    windows: u64,
+    load: u64,
+    warmup: u64,
+}
+
+impl Load {
+    fn of(blocks: &[Block]) -> Self {
+        let windows = || blocks.iter().flat_map(|block| &block.measurements);
+        let warmups = windows().filter_map(|each| each.warmup);
+        Self {
+            windows: windows().count() as u64,
+            load: windows().map(|each| each.duration.0).sum(),
+            warmup: warmups.map(|warmup| warmup.0).sum(),
+        }
+    }
+}
+
 pub(super) fn totals(experiment: &Experiment, blocks: &[Block]) -> Totals {
-    let windows = || blocks.iter().flat_map(|block| &block.measurements);
-    let load = windows().map(|each| each.duration.0).sum();
-    let warmup = windows()
-        .filter_map(|each| each.warmup)
-        .map(|each| each.0)
-        .sum();
+    let Load {
+        windows,
+        load,
+        warmup,
+    } = Load::of(blocks);
     let probes: u64 = blocks.len() as u64 * probes_a_block(&experiment.probe);
     let overhead = blocks
         .iter()
@@ -47,7 +65,7 @@ pub(super) fn totals(experiment: &Experiment, blocks: &[Block]) -> Totals {
         + experiment.candidates.len() as u64 * BLOCK;
     Totals {
         blocks: blocks.len() as u64,
-        measurements: windows().count() as u64,
+        measurements: windows,
         load_seconds: seconds(load),
         warmup_seconds: seconds(warmup),
         wall_seconds: seconds(load + warmup + overhead * MILLISECOND),
@@ -64,23 +82,21 @@ pub(super) fn totals(experiment: &Experiment, blocks: &[Block]) -> Totals {
 /// The totals of a part of a plan's blocks. Load is exact again; time around it and disk are shared
 /// out by blocks and by load windows.
 pub(super) fn part(whole: &Totals, blocks: &[Block]) -> Totals {
-    let windows = || blocks.iter().flat_map(|block| &block.measurements);
-    let measurements = windows().count() as u64;
-    let load = windows().map(|each| each.duration.0).sum();
-    let warmup = windows()
-        .filter_map(|each| each.warmup)
-        .map(|each| each.0)
-        .sum();
+    let Load {
+        windows,
+        load,
+        warmup,
+    } = Load::of(blocks);
     let overhead = whole.wall_seconds - whole.load_seconds.min(whole.wall_seconds);
     let overhead = overhead.saturating_sub(whole.warmup_seconds);
     let count = blocks.len() as u64;
     Totals {
         blocks: count,
-        measurements,
+        measurements: windows,
         load_seconds: seconds(load),
         warmup_seconds: seconds(warmup),
         wall_seconds: seconds(load + warmup) + (overhead * count).div_ceil(whole.blocks.max(1)),
-        disk_bytes: (whole.disk_bytes * measurements).div_ceil(whole.measurements.max(1)),
+        disk_bytes: (whole.disk_bytes * windows).div_ceil(whole.measurements.max(1)),
     }
 }
 

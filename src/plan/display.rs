@@ -6,20 +6,34 @@ use super::{Block, Plan};
 use crate::model::code::Caveat;
 use crate::model::cores::Sharing;
 use crate::model::experiment::OrderRule;
+use crate::model::text::is_treacherous;
 use crate::model::unit::Bytes;
 use crate::model::{Budget, Definition, EngineKind, Experiment, LoadShape, Phase, Program, Role};
 
 /// Rounds of a phase that are printed one by one; of more, only these and the last.
 const ROUNDS_SHOWN: usize = 12;
 
-/// The model with every default, as JSON with two spaces and a line end.
+/// The model with every default, as JSON with two spaces and a line end. Characters that could do
+/// harm to a terminal are escaped the way JSON does it, so that it reads back to the same model.
 ///
 /// # Panics
 /// Never: the model has string keys only.
 #[must_use]
 pub fn expanded(experiment: &Experiment) -> String {
-    let text = serde_json::to_string_pretty(experiment);
-    text.expect("a model has string keys") + "\n"
+    let json = serde_json::to_string_pretty(experiment).expect("a model has string keys");
+    let mut text = String::with_capacity(json.len() + 1);
+    for character in json.chars() {
+        let harmful = character.is_control() && character != '\n';
+        if harmful || is_treacherous(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                text += &format!("\\u{unit:04x}");
+            }
+        } else {
+            text.push(character);
+        }
+    }
+    text.push('\n');
+    text
 }
 
 /// What `loadlab plan` prints: blocks in order, who gets what, time and disk, and the caveats that
@@ -157,6 +171,7 @@ fn given(experiment: &Experiment) -> String {
         .cores
         .keys()
         .chain(experiment.budgets.keys())
+        .chain([&Role::Probe])
         .collect();
     roles.sort();
     roles.dedup();
@@ -167,7 +182,7 @@ fn given(experiment: &Experiment) -> String {
         .unwrap_or(0);
     for role in roles {
         let cpus = experiment.cores.get(role);
-        let cpus = cpus.map_or_else(|| "any CPU".to_owned(), |cpus| format!("CPU {cpus}"));
+        let cpus = cpus.map_or_else(|| anywhere(role), |cpus| format!("CPU {cpus}"));
         let budget = experiment.budgets.get(role).map(limits).unwrap_or_default();
         line(
             &mut text,
@@ -178,6 +193,14 @@ fn given(experiment: &Experiment) -> String {
         text += "  roles may share CPUs: the profile declares it\n";
     }
     text + &reachable(experiment)
+}
+
+fn anywhere(role: &Role) -> String {
+    let place = match role {
+        Role::Probe => "the candidate's CPUs",
+        Role::Candidate | Role::Service(_) | Role::Load => "any CPU",
+    };
+    place.to_owned()
 }
 
 fn limits(budget: &Budget) -> String {

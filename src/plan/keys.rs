@@ -14,10 +14,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::lock::meaning::{
-    self, DefinitionMeaning, LoadMeaning, ScenarioMeaning, Shared, files_of_definition,
-    files_of_request,
-};
+use crate::lock::meaning::{DefinitionMeaning, LoadMeaning, ScenarioMeaning, Shared};
+use crate::lock::named::{files_of_definition, files_of_request, is_within};
 use crate::lock::{Lock, Pin, programs};
 use crate::model::cores::Sharing;
 use crate::model::{
@@ -99,7 +97,7 @@ impl<'a, T: Serialize> Part<'a, T> {
             let named = experiment.files.iter();
             files.extend(
                 named
-                    .filter(|file| meaning::is_within(&file.path, source))
+                    .filter(|file| is_within(&file.path, source))
                     .map(|file| (file.path.as_str(), (file.digest, file.executable))),
             );
         }

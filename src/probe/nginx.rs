@@ -96,7 +96,7 @@ pub fn configuration(port: u16, workers: u32, root: bool) -> String {
 {user}daemon off;
 worker_processes {workers};
 pid nginx.pid;
-error_log stderr warn;
+error_log stderr error;
 events {{
     worker_connections 8192;
 }}

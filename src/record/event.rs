@@ -1,22 +1,24 @@
 //! The events of a run: one JSON line each, integers with the unit in the name.
 
+mod kind;
+mod session;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::account::Account;
 use crate::model::code::{GuardCode, Outcome};
-use crate::model::facts::{EngineFacts, GeneratorFacts};
 use crate::model::reading::{Edge, FixedWork, IdleReading, Known, ProbeReading, Sample};
-use crate::model::{
-    BlockId, Digest, EngineKind, EntryName, ExperimentName, MeasurementId, Role, ScenarioName,
-};
+use crate::model::{BlockId, Digest, MeasurementId, Role, ScenarioName};
+
+pub use session::{Opened, Session, SetAside, SourceCommit};
 
 /// The version of the record format that this build writes.
 pub const RECORD_FORMAT: u32 = 1;
 
 /// One line of `records.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Line {
     /// Position in the file, from 0.
     pub sequence: u64,
@@ -29,7 +31,9 @@ pub struct Line {
 }
 
 /// A try at a block.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Attempt {
     /// Which block.
     pub block: BlockId,
@@ -44,7 +48,7 @@ impl std::fmt::Display for Attempt {
 }
 
 /// What happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The draft was made. First line.
@@ -83,136 +87,8 @@ pub enum Event {
     },
 }
 
-impl Event {
-    /// The try at a block that it belongs to; absent: to none.
-    #[must_use]
-    pub fn attempt(&self) -> Option<&Attempt> {
-        match self {
-            Self::BlockStarted(it) => Some(&it.attempt),
-            Self::Probed(it) => Some(&it.attempt),
-            Self::Step(it) => Some(&it.attempt),
-            Self::ContractChecked(it) => Some(&it.attempt),
-            Self::WarmedUp(it) => Some(&it.attempt),
-            Self::Measured(it) => Some(&it.attempt),
-            Self::BlockFinished(it) => Some(&it.attempt),
-            Self::Opened(_)
-            | Self::Session(_)
-            | Self::Calibrated(_)
-            | Self::Rehearsed(_)
-            | Self::Closed { .. }
-            | Self::Sealed { .. } => None,
-        }
-    }
-
-    /// The word of every kind of event, as it stands in a line.
-    pub const KINDS: [&'static str; 13] = [
-        "opened",
-        "session",
-        "calibrated",
-        "rehearsed",
-        "block_started",
-        "probed",
-        "step",
-        "contract_checked",
-        "warmed_up",
-        "measured",
-        "block_finished",
-        "closed",
-        "sealed",
-    ];
-
-    /// The word of its kind, as it stands in a line.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        let index = match self {
-            Self::Opened(_) => 0,
-            Self::Session(_) => 1,
-            Self::Calibrated(_) => 2,
-            Self::Rehearsed(_) => 3,
-            Self::BlockStarted(_) => 4,
-            Self::Probed(_) => 5,
-            Self::Step(_) => 6,
-            Self::ContractChecked(_) => 7,
-            Self::WarmedUp(_) => 8,
-            Self::Measured(_) => 9,
-            Self::BlockFinished(_) => 10,
-            Self::Closed { .. } => 11,
-            Self::Sealed { .. } => 12,
-        };
-        Self::KINDS[index]
-    }
-}
-
-/// The draft was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opened {
-    /// Version of the record format.
-    pub format: u32,
-    /// Number of defaults and formats.
-    pub protocol: u32,
-    /// The experiment.
-    pub experiment: ExperimentName,
-    /// The entry; its name comes from here, not from its folder.
-    pub entry: EntryName,
-    /// loadlab's version.
-    pub version: String,
-    /// Digest of loadlab's program.
-    pub program: Known<Digest>,
-    /// Digest of the manifest's bytes.
-    pub manifest: Digest,
-    /// Digest of the lock's bytes; absent when measured with `--unlocked`.
-    pub lock: Option<Digest>,
-    /// Digest of `expanded.json`.
-    pub expanded: Digest,
-    /// Digest of `plan.json`.
-    pub plan: Digest,
-    /// Caveats that hold for the whole run, with what they are about.
-    pub caveats: Vec<(crate::model::Caveat, String)>,
-    /// Where the manifest came from.
-    pub source: Known<SourceCommit>,
-}
-
-/// Where a manifest came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceCommit {
-    /// The repository's address, as the remote `origin` says it, without credentials; absent: none.
-    pub repository: Option<String>,
-    /// The commit.
-    pub commit: String,
-    /// Whether the experiment's folder had no change against the commit.
-    pub clean: bool,
-}
-
-/// loadlab began or resumed measuring.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
-    /// From 1.
-    pub number: u32,
-    /// Identity of the machine's boot.
-    pub boot_id: Known<String>,
-    /// loadlab's process id.
-    pub pid: u32,
-    /// Digest of `host.json` without the boot: the machine's identity.
-    pub machine: Digest,
-    /// A torn last line that was set aside before this session, with its file and length.
-    pub set_aside: Option<SetAside>,
-    /// The engines in use.
-    pub engines: BTreeMap<EngineKind, EngineFacts>,
-    /// The load generator.
-    pub generator: GeneratorFacts,
-}
-
-/// A torn last line that was set aside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetAside {
-    /// Where its bytes are now, relative to the draft.
-    pub file: String,
-    /// How many bytes.
-    pub bytes: u64,
-}
-
 /// The instrument at the start of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Calibrated {
     /// The session.
     pub session: u32,
@@ -225,7 +101,7 @@ pub struct Calibrated {
 }
 
 /// A candidate was rehearsed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rehearsed {
     /// The candidate.
     pub candidate: crate::model::CandidateName,
@@ -236,7 +112,7 @@ pub struct Rehearsed {
 }
 
 /// One answer that was checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Check {
     /// What was asked: `GET /page.html`.
     pub request: String,
@@ -251,7 +127,7 @@ pub struct Check {
 }
 
 /// A try at a block began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BlockStarted {
     /// Which.
     pub attempt: Attempt,
@@ -268,7 +144,19 @@ pub struct BlockStarted {
 }
 
 /// When the probe was driven.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeTime {
     /// Before the block.
@@ -278,7 +166,7 @@ pub enum ProbeTime {
 }
 
 /// The probe was driven.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Probed {
     /// Which block.
     pub attempt: Attempt,
@@ -289,7 +177,19 @@ pub struct Probed {
 }
 
 /// The steps of a block that are recorded with their time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// A service was started and is ready.
@@ -309,7 +209,7 @@ pub enum StepKind {
 }
 
 /// A step of a block was done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Step {
     /// Which block.
     pub attempt: Attempt,
@@ -326,7 +226,7 @@ pub struct Step {
 }
 
 /// The contract was checked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ContractChecked {
     /// Which block.
     pub attempt: Attempt,
@@ -335,7 +235,7 @@ pub struct ContractChecked {
 }
 
 /// A scenario was warmed up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WarmedUp {
     /// Which block.
     pub attempt: Attempt,
@@ -348,7 +248,7 @@ pub struct WarmedUp {
 }
 
 /// A load window was measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Measured {
     /// Which block.
     pub attempt: Attempt,
@@ -387,7 +287,7 @@ pub struct Measured {
 }
 
 /// An independent count of answers at both edges.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct WitnessCount {
     /// Before the window.
     pub before: u64,
@@ -398,7 +298,7 @@ pub struct WitnessCount {
 }
 
 /// Something that happened to the candidate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Incident {
     /// The outcome that it means.
     pub outcome: Outcome,
@@ -407,7 +307,7 @@ pub struct Incident {
 }
 
 /// A file that a generator wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RawFile {
     /// Path relative to the draft.
     pub file: String,
@@ -418,7 +318,7 @@ pub struct RawFile {
 }
 
 /// A try at a block ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BlockFinished {
     /// Which.
     pub attempt: Attempt,
@@ -431,7 +331,9 @@ pub struct BlockFinished {
 }
 
 /// A breach of a guard.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Breach {
     /// Which guard.
     pub code: GuardCode,

@@ -12,7 +12,7 @@ use super::layout;
 use crate::model::MeasurementId;
 
 /// One decision of a person: a line of `ledger.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerLine {
     /// What is excluded.

@@ -66,11 +66,32 @@ impl WriteError {
     }
 }
 
+/// What the writer needs of a file; a seam for tests that a disk fills up.
+trait Sink: Send {
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()>;
+    fn shorten(&mut self, length: u64) -> std::io::Result<()>;
+    fn sync(&mut self) -> std::io::Result<()>;
+}
+
+impl Sink for File {
+    fn append(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.write_all(bytes)
+    }
+
+    fn shorten(&mut self, length: u64) -> std::io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.sync_data()
+    }
+}
+
 /// Writes the records of a draft. Holds the draft exclusively while it lives.
 pub struct Writer {
     folder: PathBuf,
     path: PathBuf,
-    file: File,
+    file: Box<dyn Sink>,
     _hold: File,
     clock: Clock,
     next: Position,
@@ -119,7 +140,7 @@ impl Writer {
         Ok(Self {
             folder: folder.to_path_buf(),
             path,
-            file,
+            file: Box::new(file),
             _hold: hold,
             clock,
             next,
@@ -142,7 +163,7 @@ impl Writer {
     }
 
     fn take_back(&mut self) {
-        self.torn = self.file.set_len(self.next.length).is_err();
+        self.torn = self.file.shorten(self.next.length).is_err();
     }
 }
 
@@ -164,7 +185,7 @@ impl Writer {
         let mut bytes = serde_json::to_vec(&line)?;
         let digest = Digest::of(&bytes);
         bytes.push(b'\n');
-        if let Err(source) = self.file.write_all(&bytes) {
+        if let Err(source) = self.file.append(&bytes) {
             self.take_back();
             return Err(DiskError::because("append to", &self.path)(source).into());
         }
@@ -188,7 +209,7 @@ impl Writer {
             durable::sync_folder(&self.folder.join(layout::RAW))?;
         }
         self.unsynced.clear();
-        let synced = self.file.sync_data();
+        let synced = self.file.sync();
         Ok(synced.map_err(DiskError::because("sync", &self.path))?)
     }
 
@@ -344,70 +365,5 @@ fn unnamed_set_aside(folder: &Path, records: &super::Records) -> Option<SetAside
         .last()
 }
 
-/// 2026-11-30, midnight UTC: where the clock of made-up records begins, nanoseconds since 1970.
-pub(crate) const SAMPLE_EPOCH_NS: u64 = 1_795_996_800_000_000_000;
-
-/// A journal in memory, for tests of the run loop.
-#[derive(Debug, Default)]
-pub struct MemoryJournal {
-    /// Every event appended, in order.
-    pub events: Vec<Event>,
-    /// Every raw file, by its path.
-    pub raw: std::collections::BTreeMap<String, Vec<u8>>,
-    /// After how many events each sync came.
-    pub synced_after: Vec<usize>,
-}
-
-impl MemoryJournal {
-    /// The events as records with a whole chain, one second apart from 2026-11-30 on.
-    ///
-    /// # Panics
-    /// When an event has no JSON form: all have.
-    #[must_use]
-    pub fn records(&self) -> super::Records {
-        let mut previous = Digest::of(b"");
-        let mut lines = Vec::new();
-        for (sequence, event) in (0_u64..).zip(&self.events) {
-            let line = Line {
-                sequence,
-                previous,
-                realtime_ns: SAMPLE_EPOCH_NS + sequence * 1_000_000_000,
-                event: event.clone(),
-            };
-            previous = Digest::of(&serde_json::to_vec(&line).expect("an event has a JSON form"));
-            lines.push(line);
-        }
-        super::Records::new(lines)
-    }
-}
-
-impl Journal for MemoryJournal {
-    fn append(&mut self, event: Event) -> Result<(), JournalError> {
-        self.events.push(event);
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<(), JournalError> {
-        self.synced_after.push(self.events.len());
-        Ok(())
-    }
-
-    fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<RawFile, JournalError> {
-        let free = |file: &String| !self.raw.contains_key(file);
-        let names = (1_u32..).map(|number| match number {
-            1 => format!("{}/{name}", layout::RAW),
-            _ => format!("{}/{name}.{number}", layout::RAW),
-        });
-        let file = names.into_iter().find(free).unwrap_or_default();
-        self.raw.insert(file.clone(), bytes.to_vec());
-        Ok(RawFile {
-            file,
-            digest: Digest::of(bytes),
-            bytes: bytes.len() as u64,
-        })
-    }
-
-    fn logs(&self, name: &str) -> PathBuf {
-        Path::new("/").join(layout::LOGS).join(name)
-    }
-}
+#[cfg(test)]
+mod tests;

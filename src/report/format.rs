@@ -167,7 +167,7 @@ pub fn number(value: f64, digits: Digits) -> Option<String> {
 }
 
 /// A number with so many decimals; negative: rounded to tens, hundreds, ….
-fn fixed(value: f64, decimals: i32) -> String {
+pub(crate) fn fixed(value: f64, decimals: i32) -> String {
     let places = usize::try_from(decimals).unwrap_or(0);
     let text = if decimals < 0 {
         let place = 10_f64.powi(-decimals);

@@ -10,10 +10,18 @@ pub mod escape;
 pub mod format;
 pub mod templates;
 
+mod chart;
 mod citation;
 mod crate_metadata;
+mod prose;
+mod tables;
+mod view;
 
 use std::collections::BTreeMap;
+
+use escape::Output;
+use minijinja::Value;
+use minijinja::value::Serde;
 
 pub use error::RenderError;
 pub use templates::Templates;
@@ -67,30 +75,57 @@ pub fn render(
     templates: &Templates,
 ) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
     let mut files = BTreeMap::new();
-    let mut numbers = serde_json::to_vec_pretty(summary).unwrap_or_default();
-    numbers.push(b'\n');
-    files.insert("summary.json".to_owned(), numbers);
+    files.insert("summary.json".to_owned(), numbers(summary));
     files.insert(
         "CITATION.cff".to_owned(),
         citation::render(summary, context).into_bytes(),
     );
+    for (name, bytes) in tables::render(summary)? {
+        files.insert(format!("report/tables/{name}"), bytes);
+    }
+    let charts = view::drawn::charts(context.experiment, summary);
+    let inline = draw(templates, &charts, false)?;
+    for (file, drawing) in draw(templates, &charts, true)? {
+        files.insert(format!("report/{file}"), drawing.into_bytes());
+    }
+    let page = view::page(summary, context, &charts, &inline)?;
+    let view = Value::from(Serde(&page));
     for (output, template, path) in [
-        (
-            escape::Output::Markdown,
-            templates::MARKDOWN,
-            "report/entry.md",
-        ),
-        (escape::Output::Html, templates::HTML, "report/entry.html"),
+        (Output::Markdown, templates::MARKDOWN, "report/entry.md"),
+        (Output::Html, templates::HTML, "report/entry.html"),
     ] {
         let engine = templates.engine(output)?;
-        let view =
-            minijinja::Value::from_pairs([("title", context.experiment.page.title.as_str())]);
-        files.insert(
-            path.to_owned(),
-            templates::fill(&engine, template, view)?.into_bytes(),
-        );
+        let text = templates::fill(&engine, template, view.clone())?;
+        files.insert(path.to_owned(), text.into_bytes());
     }
     let metadata = crate_metadata::render(summary, context, files.keys());
     files.insert("ro-crate-metadata.json".to_owned(), metadata.into_bytes());
     Ok(files)
+}
+
+/// The summary as it stands beside the report.
+fn numbers(summary: &Summary) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(summary).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Every chart as SVG by its file, relative to the page; alone with its own style, else without.
+fn draw(
+    templates: &Templates,
+    charts: &view::drawn::Charts,
+    alone: bool,
+) -> Result<BTreeMap<String, String>, RenderError> {
+    let engine = templates.engine(Output::Svg)?;
+    let drawing = |chart| {
+        let view = Value::from_pairs([
+            ("chart", Value::from(Serde(chart))),
+            ("alone", Value::from(alone)),
+        ]);
+        Ok((
+            view::chart_file(chart),
+            templates::fill(&engine, templates::CHART, view)?,
+        ))
+    };
+    charts.all().map(drawing).collect()
 }

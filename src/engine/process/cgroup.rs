@@ -8,6 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
 use crate::measure::cgroup::{Controllers, Hierarchy, Version};
 use crate::model::name::MemberName;
 
@@ -64,17 +66,17 @@ impl Places {
             }
         }
         // Under version 2 CPU time and freezing need no controller, so any one leads to the hierarchy.
-        let unified = controllers
-            .0
-            .values()
-            .find(|hierarchy| hierarchy.version == Version::V2);
-        if let Some(hierarchy) = unified {
+        let unified: Vec<(&str, &Hierarchy)> = WANTED
+            .into_iter()
+            .filter_map(|name| Some((name, controllers.get(name)?)))
+            .filter(|(_, hierarchy)| hierarchy.version == Version::V2)
+            .collect();
+        if let Some((_, hierarchy)) = unified.first() {
             match v2_place(hierarchy) {
-                Ok(unified) => places.v2 = Some(unified),
+                Ok(place) => places.v2 = Some(place),
                 Err(reason) => {
-                    for controller in WANTED.iter().filter(|name| !places.v1.contains_key(*name)) {
-                        places.refused.insert(controller, reason.clone());
-                    }
+                    let refused = unified.iter().map(|(name, _)| (*name, reason.clone()));
+                    places.refused.extend(refused);
                 }
             }
         }
@@ -210,10 +212,13 @@ fn step_aside(folder: &Path) -> io::Result<()> {
     fs::write(aside.join("cgroup.procs"), own)
 }
 
-/// Makes a folder that may be there already.
+/// Makes a folder that may be there already, when groups can be made in it.
 fn make(folder: &Path) -> io::Result<()> {
     match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // Another user's is there too, and is of no use.
+            Ok(accessat(CWD, folder, Access::WRITE_OK, AtFlags::EACCESS)?)
+        }
         made => made,
     }
 }

@@ -55,13 +55,13 @@ pub(super) async fn execute(
         member: None,
         cpus: group.spec.cpus.as_ref(),
     };
-    let launched = launch(parts, |_| Ok(())).await?;
+    let mut launched = launch(parts, |_| Ok(())).await?;
     let errors = tokio::spawn(keep(launched.errors));
     let mut session = Session {
         child: Some(launched.child),
         stay: group.stay,
     };
-    let ended = tokio::time::timeout(within, session.ended(launched.words)).await;
+    let ended = tokio::time::timeout(within, session.ended(launched.words.as_mut())).await;
     let own = session.end();
     let Ok(told) = ended else {
         return Err(failed(format!(
@@ -90,7 +90,7 @@ struct Session {
 }
 
 impl Session {
-    async fn ended(&self, words: Option<Words>) -> Option<Exit> {
+    async fn ended(&self, words: Option<&mut Words>) -> Option<Exit> {
         match &self.child {
             Some(child) => member::ended(child, words).await,
             None => None,

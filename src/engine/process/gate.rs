@@ -223,7 +223,7 @@ fn stay(mut command: Command, program: &OsString, line: &OwnedFd) -> Result<(), 
     drop(say(line, Word::Runs(pid).line().as_bytes()));
     end_with_loadlab(line);
     while let Ok(Some((ended, status))) =
-        rustix::process::waitpid(None, rustix::process::WaitOptions::empty())
+        rustix::process::wait(rustix::process::WaitOptions::empty())
     {
         if ended.as_raw_pid() != pid {
             continue;

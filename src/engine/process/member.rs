@@ -124,10 +124,11 @@ async fn follow(
     group: Arc<Running>,
     name: MemberName,
     mut child: Child,
-    words: Option<Words>,
+    mut words: Option<Words>,
     tell: watch::Sender<Progress>,
 ) {
-    let told = ended(&child, words).await;
+    // The line stays open to the end: a gate whose line is closed ends its tree.
+    let told = ended(&child, words.as_mut()).await;
     if let Some(exit) = told {
         tell.send_replace(Progress::Ended(exit));
         group.tell_exit(&name, exit).await;
@@ -150,7 +151,7 @@ async fn follow(
 }
 
 /// Waits until the program has ended; how, where a gate says so.
-pub(super) async fn ended(child: &Child, words: Option<Words>) -> Option<Exit> {
+pub(super) async fn ended(child: &Child, words: Option<&mut Words>) -> Option<Exit> {
     let told = match words {
         Some(words) => last_word(words).await,
         None => None,
@@ -162,7 +163,7 @@ pub(super) async fn ended(child: &Child, words: Option<Words>) -> Option<Exit> {
 }
 
 /// What a gate that stays says of its program's end; absent when the gate itself was ended first.
-async fn last_word(mut words: Words) -> Option<Exit> {
+async fn last_word(words: &mut Words) -> Option<Exit> {
     while let Ok(Some(line)) = words.next_line().await {
         match Word::parse(&line) {
             Some(Word::Status(status)) => return Some(Exit::Status(status)),

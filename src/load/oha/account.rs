@@ -48,18 +48,19 @@ pub(super) fn account(raw: &RawOutput, shot: &Shot) -> Result<Account, String> {
 
 /// A run that was cut short writes complete JSON too; only its length tells.
 fn check_length(output: &Output, shot: &Shot) -> Result<(), String> {
-    let planned = shot.duration;
+    let planned = shot.duration.0;
     let most = planned
-        .0
         .saturating_add(shot.timeout.0)
         .saturating_add(SLACK_NS);
-    let found = crate::model::Nanoseconds(output.total_ns);
-    if output.total_ns < planned.0 {
+    let found = output.total_ns;
+    let seconds = |time: u64| format!("{}.{:09} s", time / SECOND, time % SECOND);
+    if found < planned {
+        let (found, planned) = (seconds(found), seconds(planned));
         Err(format!(
             "the run took {found}, expected at least {planned}: it was cut short"
         ))
-    } else if output.total_ns > most {
-        let most = crate::model::Nanoseconds(most);
+    } else if found > most {
+        let (found, most) = (seconds(found), seconds(most));
         Err(format!("the run took {found}, expected at most {most}"))
     } else {
         Ok(())

@@ -193,9 +193,10 @@ fn path(path: &str) -> Result<&str, String> {
     if !path.starts_with('/') {
         return fault("it does not begin with `/`");
     }
-    let rewritten = |byte: u8| !(b'!'..=b'~').contains(&byte) || b"\"#<>\\^`{|}'".contains(&byte);
-    if let Some(byte) = path.bytes().find(|byte| rewritten(*byte)) {
-        let shown = char::from(byte).escape_debug().to_string();
+    let kept =
+        |character: char| ('!'..='~').contains(&character) && !"\"#<>\\^`{|}'".contains(character);
+    if let Some(character) = path.chars().find(|character| !kept(*character)) {
+        let shown = character.escape_debug();
         return fault(&format!("`{shown}` has to be percent-encoded"));
     }
     let plain = path.split('?').next().unwrap_or(path).to_ascii_lowercase();

@@ -16,6 +16,14 @@ use serde::{Deserialize, Serialize};
 /// The longest line of the file: three times, a status and a length with their separators.
 const LONGEST_LINE: u64 = 90;
 
+const HEADER: [&str; 5] = [
+    "released_ns",
+    "started_ns",
+    "ended_ns",
+    "status",
+    "body_bytes",
+];
+
 /// One answered request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,7 +59,11 @@ pub fn write<W: Write>(
     target: W,
     requests: impl IntoIterator<Item = KeptRequest>,
 ) -> std::io::Result<W> {
-    let mut lines = csv::Writer::from_writer(GzEncoder::new(target, Compression::fast()));
+    let stream = GzEncoder::new(target, Compression::fast());
+    let mut lines = csv::WriterBuilder::new()
+        .has_headers(false)
+        .from_writer(stream);
+    lines.write_record(HEADER).map_err(std::io::Error::other)?;
     for request in requests {
         lines.serialize(request).map_err(std::io::Error::other)?;
     }
@@ -67,6 +79,12 @@ pub fn read(bytes: &[u8], answered: u64) -> Result<Vec<KeptRequest>, String> {
     let most = answered.saturating_add(2).saturating_mul(LONGEST_LINE);
     let text = GzDecoder::new(bytes).take(most);
     let mut lines = csv::Reader::from_reader(text);
+    let header = lines
+        .headers()
+        .map_err(|fault| fault.to_string().escape_debug().to_string())?;
+    if header != &csv::StringRecord::from(HEADER.to_vec()) {
+        return Err(format!("expected the header `{}`", HEADER.join(",")));
+    }
     let requests: Result<Vec<KeptRequest>, csv::Error> = lines.deserialize().collect();
     let requests = requests.map_err(|fault| fault.to_string().escape_debug().to_string())?;
     let found = u64::try_from(requests.len()).unwrap_or(u64::MAX);
@@ -76,5 +94,69 @@ pub fn read(bytes: &[u8], answered: u64) -> Result<Vec<KeptRequest>, String> {
         Err(format!(
             "{found} requests are kept, expected {answered}, one for each answer"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(count: u64) -> Vec<KeptRequest> {
+        let request = |index: u64| KeptRequest {
+            released_ns: index * 1_000_000,
+            started_ns: index * 1_000_000 + 40,
+            ended_ns: u64::MAX - index,
+            status: 200,
+            body_bytes: u64::MAX,
+        };
+        (0..count).map(request).collect()
+    }
+
+    fn packed(text: &str) -> Vec<u8> {
+        let mut stream = GzEncoder::new(Vec::new(), Compression::fast());
+        stream.write_all(text.as_bytes()).unwrap();
+        stream.finish().unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_the_bytes_are_the_same_each_time() {
+        for count in [0, 1, 1000] {
+            let bytes = write(Vec::new(), some(count)).unwrap();
+            assert_eq!(bytes, write(Vec::new(), some(count)).unwrap());
+            assert_eq!(read(&bytes, count), Ok(some(count)));
+        }
+    }
+
+    #[test]
+    fn another_number_of_requests_is_refused() {
+        let bytes = write(Vec::new(), some(3)).unwrap();
+        assert_eq!(
+            read(&bytes, 4).unwrap_err(),
+            "3 requests are kept, expected 4, one for each answer"
+        );
+        assert!(read(&bytes, 2).is_err());
+    }
+
+    #[test]
+    fn what_is_no_such_file_is_refused_and_safe_to_print() {
+        let header = "released_ns,started_ns,ended_ns,status,body_bytes\n";
+        let whole = write(Vec::new(), some(1000)).unwrap();
+        let endless = packed(&format!("{header}{}", "1,2,3,200,5\n".repeat(100_000)));
+        for bytes in [
+            Vec::new(),
+            b"\x1b[31m".to_vec(),
+            whole[..whole.len() / 2].to_vec(),
+            packed(""),
+            packed("a,b\n1,2\n"),
+            packed(&format!("{header}1,2,3,200\n")),
+            packed(&format!("{header}-1,2,3,200,5\n")),
+            packed(&format!("{header}1,2,3,\u{1b}[31m,5\n")),
+            packed(&format!("{header}1,2,3,70000,5\n")),
+            packed(&format!("{header}1.5,2,3,200,5\n")),
+            endless,
+        ] {
+            let fault = read(&bytes, 1000).unwrap_err();
+            assert!(!fault.contains('\u{1b}'), "{fault}");
+        }
     }
 }

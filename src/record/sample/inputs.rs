@@ -4,34 +4,35 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use super::machine::{engine, host};
+use super::phases::{ceiling, fixed_rate};
 use super::{Sample, name, readings};
 use crate::lock::{self, Lock, ResolvedProgram, Resolver, Upgrade};
 use crate::model::candidate::{Endpoint, Process, VersionRule};
 use crate::model::cores::{Isolation, Sharing};
 use crate::model::derived::Comparison;
-use crate::model::estimator::{EstimateRule, RatioInterval};
+use crate::model::estimator::RatioInterval;
 use crate::model::experiment::{Author, Confidence, Finding, Order, PROTOCOL, Page};
-use crate::model::facts::{Enforces, EngineFacts, GENERATOR, GeneratorFacts, HostFacts};
-use crate::model::phase::LoadCommon;
+use crate::model::facts::GENERATOR;
 use crate::model::probe::{Probe, ProbeTimes};
 use crate::model::scenario::{Expect, Request};
 use crate::model::thresholds::Thresholds;
 use crate::model::unit::Rate;
 use crate::model::{
-    BlockId, Budget, Bytes, Candidate, Centre, CpuSet, Definition, Digest, EngineKind, Experiment,
-    Known, LoadPoint, LoadShape, MeasurementId, Member, Metric, Nanoseconds, Phase, Program,
-    Quantile, Ready, Role, Scenario, Share,
+    BlockId, Budget, Bytes, Candidate, CpuSet, Definition, Digest, EngineKind, Experiment, Known,
+    LoadPoint, MeasurementId, Member, Metric, Nanoseconds, Phase, Program, Ready, Role, Scenario,
+    Share,
 };
 use crate::plan::{Block, Measurement, Plan, Totals};
-use crate::record::draft::{EngineFile, Inputs, Origin};
 use crate::record::event::{Opened, RECORD_FORMAT, SourceCommit};
+use crate::record::inputs::{Inputs, Origin};
 
-/// A name that this file writes itself.
-fn plain<T: std::str::FromStr>(text: &str) -> T {
+/// A name that a sample writes itself.
+pub(super) fn plain<T: std::str::FromStr>(text: &str) -> T {
     text.parse().ok().expect("a made-up name is plain")
 }
 
-fn rate(requests: u64) -> Rate {
+pub(super) fn rate(requests: u64) -> Rate {
     Rate::per_second(requests).expect("a made-up rate is above 0")
 }
 
@@ -173,78 +174,6 @@ fn scenario() -> Scenario {
     }
 }
 
-fn common(sample: &Sample) -> LoadCommon {
-    LoadCommon {
-        warmup: Nanoseconds::seconds(1),
-        duration: Nanoseconds::seconds(sample.window_s),
-        timeout: Nanoseconds::seconds(2),
-        quiet: Nanoseconds::seconds(2),
-        keep_requests: 0,
-    }
-}
-
-fn median(points: Option<Centre>) -> EstimateRule {
-    EstimateRule {
-        repetitions: Centre::Median,
-        points,
-    }
-}
-
-fn fixed_rate(sample: &Sample) -> Phase {
-    let p99: Quantile = plain("p99");
-    let metrics = [
-        Metric::Achieved,
-        Metric::CpuPerRequest,
-        Metric::BytesPerAnswer,
-        Metric::MemoryPeak,
-        Metric::Latency(Quantile::P50),
-        Metric::Latency(p99),
-    ];
-    Phase {
-        name: plain("fixed-rate"),
-        title: "At a fixed rate".to_owned(),
-        load: LoadShape::FixedRate {
-            rates: IndexMap::from([(
-                plain("page"),
-                sample.rates.iter().copied().map(rate).collect(),
-            )]),
-            connections: 16,
-            held_at: Share::percent(99),
-            common: common(sample),
-        },
-        repetitions: sample.rounds,
-        candidates: sample.candidates.iter().map(|it| name(it.name)).collect(),
-        estimate: metrics
-            .into_iter()
-            .map(|metric| (metric, median(None)))
-            .collect(),
-        accept: None,
-    }
-}
-
-fn ceiling(sample: &Sample) -> Phase {
-    let best = EstimateRule {
-        repetitions: Centre::Best,
-        points: Some(Centre::Best),
-    };
-    Phase {
-        name: plain("ceiling"),
-        title: "At the ceiling".to_owned(),
-        load: LoadShape::Ceiling {
-            scenarios: vec![plain("page")],
-            connections: sample.ceiling.clone(),
-            common: common(sample),
-        },
-        repetitions: sample.ceiling_rounds,
-        candidates: sample.candidates.iter().map(|it| name(it.name)).collect(),
-        estimate: IndexMap::from([
-            (Metric::Achieved, best),
-            (Metric::CpuPerRequest, median(None)),
-        ]),
-        accept: None,
-    }
-}
-
 /// CPU per request of the second candidate against the first, at the first rate.
 fn primary(sample: &Sample) -> Option<Comparison> {
     let [against, compare, ..] = sample.candidates.as_slice() else {
@@ -366,56 +295,6 @@ fn lock(sample: &Sample) -> Lock {
         &Upgrade::None,
     )
     .expect("a made-up machine pins everything")
-}
-
-fn host() -> HostFacts {
-    let cpu = |cpu| CpuSet::of([cpu]).expect("one CPU is a set");
-    HostFacts {
-        cpu_model: Known::Value("A made-up processor".to_owned()),
-        architecture: "x86_64".to_owned(),
-        online: CpuSet::of([0, 1]).expect("two CPUs are a set"),
-        siblings: Known::Value(BTreeMap::from([(0, cpu(0)), (1, cpu(1))])),
-        governors: Known::Absent("the machine has no frequency governor".to_owned()),
-        turbo: Known::Absent("the machine does not say".to_owned()),
-        memory_bytes: 8 << 30,
-        swap_bytes: 0,
-        kernel: "6.12.0 made up".to_owned(),
-        command_line: Known::Value("quiet".to_owned()),
-        kernel_hz: Known::Value(100),
-        irq_time_accounting: Known::Value(true),
-        interrupts: Known::Value(BTreeMap::from([(0, 100), (1, 100)])),
-        cgroups: Known::Value("v2: cpuset cpu memory pids".to_owned()),
-        virtualisation: Known::Value("kvm".to_owned()),
-        clock_source: Known::Value("tsc".to_owned()),
-        power: Known::Value("mains".to_owned()),
-        distribution: Known::Value("Debian GNU/Linux 13".to_owned()),
-        boot_id: Known::Value("made-up-boot".to_owned()),
-        machine: Known::Value(Digest::of(b"a made-up machine")),
-    }
-}
-
-fn engine() -> EngineFile {
-    let process = EngineFacts {
-        kind: EngineKind::Process,
-        version: "0.1.0".to_owned(),
-        local_kernel: true,
-        enforces: Enforces {
-            cpus: Known::Value(true),
-            memory: Known::Value(true),
-            processes: Known::Value(true),
-        },
-        cpu_source: "cgroup v2 cpu.stat, exact".to_owned(),
-    };
-    let (generator, version) = GENERATOR.split_once(' ').unwrap_or((GENERATOR, ""));
-    EngineFile {
-        engines: BTreeMap::from([(EngineKind::Process, process)]),
-        generator: GeneratorFacts {
-            name: generator.to_owned(),
-            version: version.to_owned(),
-            digest: Digest::of(b"loadlab-oha"),
-            marks_start: true,
-        },
-    }
 }
 
 pub(super) fn origin() -> Origin {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, Turn, check, noisy, readings};
+use super::turn::Turn;
+use super::{Fault, check, noisy, readings};
 use crate::model::account::{Account, Count, Late};
 use crate::model::code::{GuardCode, Outcome};
 use crate::model::reading::{HostReading, IdleReading, Sample as Second};

@@ -6,23 +6,25 @@
 
 mod inputs;
 mod load;
+mod machine;
+mod phases;
 mod readings;
+mod turn;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Records;
-use super::draft::{Draft, DraftError, Inputs, Origin};
-use super::event::{
-    Attempt, BlockFinished, BlockStarted, Breach, Calibrated, Check, ContractChecked, Event,
-    ProbeTime, Probed, Rehearsed, Session, SetAside, Step, StepKind,
-};
+use super::draft::{Draft, DraftError};
+use super::event::{Calibrated, Check, Event, Rehearsed, Session, SetAside};
+use super::inputs::{Inputs, Origin};
 use super::journal::{Journal, JournalError};
-use super::progress::{self, Ending, Progress};
-use super::writer::MemoryJournal;
+use super::memory::MemoryJournal;
+use super::progress::Progress;
 use crate::model::code::{GuardCode, Outcome};
-use crate::model::{CandidateName, Digest, EntryName, Experiment, Known, MeasurementId};
-use crate::plan::{Block, Plan};
+use crate::model::{CandidateName, Digest, EntryName, Experiment, Known};
+use crate::plan::Plan;
+use turn::Turn;
 
 /// What a made-up candidate costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -192,7 +194,7 @@ impl Sample {
             std::sync::atomic::AtomicU64::new(draft.records()?.records.lines().len() as u64);
         let clock = move || {
             let line = lines.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            super::writer::SAMPLE_EPOCH_NS + line * 1_000_000_000
+            super::memory::SAMPLE_EPOCH_NS + line * 1_000_000_000
         };
         let mut writer = draft.writer_with(Box::new(clock))?;
         if writer.sequence() == 0 {
@@ -338,123 +340,4 @@ fn deviation(sample: &Sample, of: &str) -> i64 {
 fn noisy(sample: &Sample, of: &str, value: u64) -> u64 {
     let factor = 1_000_000 + i128::from(deviation(sample, of));
     u64::try_from(i128::from(value) * factor / 1_000_000).unwrap_or(value)
-}
-
-/// One try at a block.
-struct Turn<'a> {
-    sample: &'a Sample,
-    block: &'a Block,
-    position: u64,
-    attempt: Attempt,
-    session: u32,
-    fault: Option<Fault>,
-    begins_ns: u64,
-}
-
-impl Turn<'_> {
-    fn candidate(&self) -> &SampleCandidate {
-        let ours = |it: &&SampleCandidate| it.name == self.attempt.block.candidate.as_str();
-        self.sample
-            .candidates
-            .iter()
-            .find(ours)
-            .expect("the plan names the sample's candidates")
-    }
-
-    fn take(&self, journal: &mut dyn Journal) -> Result<Ending, JournalError> {
-        journal.append(Event::BlockStarted(BlockStarted {
-            attempt: self.attempt.clone(),
-            position: self.position,
-            session: self.session,
-            method_key: self.block.method_key,
-            environment_key: self.block.environment_key,
-            host: readings::host(self.begins_ns, 0, 0, 0),
-        }))?;
-        self.probed(journal, ProbeTime::Before)?;
-        self.step(journal, StepKind::Ready, 12_000_000)?;
-        journal.append(Event::ContractChecked(ContractChecked {
-            attempt: self.attempt.clone(),
-            checks: vec![check(self.candidate())],
-        }))?;
-        let outcome = match self.fault {
-            Some(Fault::BlockOutcome(outcome)) => Some((outcome, "made up".to_owned())),
-            _ => None,
-        };
-        if outcome.is_none() && !self.measure(journal)? {
-            return Ok(Ending::CutOff);
-        }
-        self.step(journal, StepKind::Stopped, 3_000_000)?;
-        self.probed(journal, ProbeTime::After)?;
-        let finished = BlockFinished {
-            attempt: self.attempt.clone(),
-            outcome,
-            breaches: self.breaches(),
-            host: Known::Value(readings::host(self.begins_ns + 50_000_000_000, 0, 0, 0)),
-        };
-        let ending = progress::ending(&finished);
-        journal.append(Event::BlockFinished(finished))?;
-        Ok(ending)
-    }
-
-    /// The load windows; false where loadlab is killed after the first.
-    fn measure(&self, journal: &mut dyn Journal) -> Result<bool, JournalError> {
-        let first = self.block.measurements.first();
-        if let Some(first) = first {
-            journal.append(Event::WarmedUp(Box::new(self.warmed_up(&first.id))))?;
-            self.step(journal, StepKind::Quiet, 500_000_000)?;
-        }
-        for (number, planned) in (0_u64..).zip(&self.block.measurements) {
-            let measured = self.measured(journal, planned, number)?;
-            journal.append(Event::Measured(Box::new(measured)))?;
-            if self.fault == Some(Fault::Killed) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn breaches(&self) -> Vec<Breach> {
-        let Some(Fault::Breach(code)) = self.fault else {
-            return Vec::new();
-        };
-        let measurement: Option<MeasurementId> =
-            matches!(code, GuardCode::Steal | GuardCode::ForeignLoad)
-                .then(|| {
-                    self.block
-                        .measurements
-                        .first()
-                        .map(|planned| planned.id.clone())
-                })
-                .flatten();
-        vec![Breach {
-            code,
-            evidence: "made up: 20 % where 5 % is allowed".to_owned(),
-            measurement,
-        }]
-    }
-
-    fn probed(&self, journal: &mut dyn Journal, when: ProbeTime) -> Result<(), JournalError> {
-        let of = format!("probe.{}.{when:?}", self.attempt);
-        journal.append(Event::Probed(Box::new(Probed {
-            attempt: self.attempt.clone(),
-            when,
-            reading: readings::probe(self.sample, &of, self.fault),
-        })))
-    }
-
-    fn step(
-        &self,
-        journal: &mut dyn Journal,
-        kind: StepKind,
-        took_ns: u64,
-    ) -> Result<(), JournalError> {
-        journal.append(Event::Step(Step {
-            attempt: self.attempt.clone(),
-            kind,
-            what: self.attempt.block.candidate.to_string(),
-            took_ns,
-            failed: None,
-            facts: BTreeMap::new(),
-        }))
-    }
 }

@@ -34,7 +34,7 @@ pub(super) fn host(
     HostReading {
         monotonic_ns,
         boottime_ns: monotonic_ns,
-        realtime_ns: crate::record::writer::SAMPLE_EPOCH_NS + monotonic_ns,
+        realtime_ns: crate::record::memory::SAMPLE_EPOCH_NS + monotonic_ns,
         uncertainty_ns: 50_000,
         cpus: BTreeMap::from([(0, times(candidate_ns, steal_ns)), (1, times(load_ns, 0))]),
         granularity_ns: 10_000_000,

@@ -1,0 +1,625 @@
+//! The results of a phase: a table of its metrics, how each number was made, who ran out.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::index::{Index, Place, over_points};
+use super::shown;
+use super::table::{Cell, Row, Table};
+use super::wording;
+use crate::estimate::Summary;
+use crate::estimate::summary::{self, Decimal, Estimate, PointsEstimate};
+use crate::model::{Experiment, LoadPoint, LoadShape, Metric, Outcome, Phase, Role};
+use crate::report::format::{self, Digits, NONE, Scale};
+
+/// Rows that a table on the page has at most; all of them are in the CSV tables.
+pub(crate) const MOST_ROWS: usize = 150;
+/// Repetitions that one row shows at most.
+const MOST_REPETITIONS: usize = 24;
+
+/// The results of one phase.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PhaseResults {
+    /// The anchor.
+    pub(crate) id: String,
+    /// The heading.
+    pub(crate) title: String,
+    /// How the phase was loaded and estimated, in a sentence.
+    pub(crate) lead: String,
+    /// The charts, by file name without its ending.
+    pub(crate) charts: Vec<super::ChartPlace>,
+    /// The metrics of the candidates, and of each other role that has any.
+    pub(crate) tables: Vec<Table>,
+    /// Over load points, where the manifest asks for it.
+    pub(crate) over_points: Option<Table>,
+    /// How each number was made.
+    pub(crate) made: Option<Table>,
+    /// Who ran out, and what else each measurement showed.
+    pub(crate) limits: Option<Table>,
+}
+
+/// What the tables of a phase are made from.
+pub(crate) struct Source<'a> {
+    /// The experiment.
+    pub(crate) experiment: &'a Experiment,
+    /// The numbers.
+    pub(crate) summary: &'a Summary,
+    /// The same by name.
+    pub(crate) index: Index<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// Every scenario, load point and candidate of a phase in the manifest's order.
+    pub(crate) fn places(&self, phase: &'a Phase) -> Vec<Place<'a>> {
+        let mut places = Vec::new();
+        for scenario in phase.load.scenarios() {
+            for at in phase.load.points(scenario) {
+                for candidate in &phase.candidates {
+                    places.push(Place {
+                        phase: &phase.name,
+                        scenario,
+                        at,
+                        candidate,
+                    });
+                }
+            }
+        }
+        places
+    }
+
+    /// A scenario at a load point, in words.
+    pub(crate) fn group(&self, place: Place<'_>) -> String {
+        format!(
+            "{}, {}",
+            wording::scenario(self.experiment, place.scenario),
+            wording::point(place.at)
+        )
+    }
+
+    fn candidate(&self, place: Place<'_>) -> String {
+        wording::candidate(self.experiment, place.candidate)
+    }
+
+    /// One scale for a metric of a role in a phase.
+    fn scale(&self, phase: &Phase, role: &Role, metric: Metric) -> Scale {
+        let of = |it: &&Estimate| it.phase == phase.name && it.role == *role && it.metric == metric;
+        shown::common_scale(metric.unit(), self.summary.estimates.iter().filter(of))
+    }
+}
+
+/// Everything about a phase but its charts.
+pub(crate) fn phase<'a>(
+    source: &Source<'a>,
+    phase: &'a Phase,
+    roles: &'a BTreeSet<Role>,
+) -> PhaseResults {
+    let tables = roles.iter().filter_map(|role| metrics(source, phase, role));
+    PhaseResults {
+        id: format!("phase-{}", phase.name),
+        title: phase.title.clone(),
+        lead: lead(source.experiment, phase),
+        charts: Vec::new(),
+        tables: tables.collect(),
+        over_points: points(source, phase),
+        made: made(source, phase),
+        limits: limits(source, phase),
+    }
+}
+
+/// The load and the estimators of a phase in words.
+pub(crate) fn lead(experiment: &Experiment, phase: &Phase) -> String {
+    let common = phase.load.common();
+    let shape = match &phase.load {
+        LoadShape::FixedRate {
+            rates,
+            connections,
+            held_at,
+            ..
+        } => {
+            let rate = |(scenario, rates): (&_, &Vec<crate::model::Rate>)| {
+                let rates: Vec<String> = rates
+                    .iter()
+                    .map(|it| format!("{}/s", format::count(it.get())))
+                    .collect();
+                format!(
+                    "{} at {}",
+                    wording::scenario(experiment, scenario),
+                    wording::list(&rates)
+                )
+            };
+            let rates: Vec<String> = rates.iter().map(rate).collect();
+            format!(
+                "Open loop, corrected for coordinated omission: {}; {}. A rate counts as held from {held_at} of the planned requests",
+                rates.join("; "),
+                wording::point(LoadPoint::Connections(*connections)),
+            )
+        }
+        LoadShape::Ceiling {
+            scenarios,
+            connections,
+            ..
+        } => {
+            let points: Vec<String> = connections
+                .iter()
+                .map(|it| format::count(u64::from(*it)))
+                .collect();
+            let names: Vec<String> = scenarios
+                .iter()
+                .map(|it| wording::scenario(experiment, it))
+                .collect();
+            format!(
+                "Closed loop, as fast as answers come: {}; {} connections",
+                names.join("; "),
+                wording::list(&points)
+            )
+        }
+    };
+    let warmup = if common.warmup.0 == 0 {
+        "without warm-up".to_owned()
+    } else {
+        format!(
+            "after {} of warm-up per scenario and block",
+            wording::time(common.warmup)
+        )
+    };
+    format!(
+        "{shape}. Windows of {} {warmup}; {}. Estimates: {}.",
+        wording::time(common.duration),
+        wording::plural(u64::from(phase.repetitions), "repetition", "repetitions"),
+        rules(phase)
+    )
+}
+
+/// The estimators of a phase, metrics of one rule together.
+pub(crate) fn rules(phase: &Phase) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (metric, rule) in &phase.estimate {
+        let mut words = format!("{} of the repetitions", wording::centre(rule.repetitions));
+        if let Some(points) = rule.points {
+            words.push_str(&format!(
+                ", then {} of the load points",
+                wording::centre(points)
+            ));
+        }
+        match groups.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, metrics)) => metrics.push(wording::metric(*metric)),
+            None => groups.push((words, vec![wording::metric(*metric)])),
+        }
+    }
+    let group = |(words, metrics): &(String, Vec<String>)| {
+        format!("{words} for {}", wording::list(metrics))
+    };
+    groups.iter().map(group).collect::<Vec<_>>().join("; ")
+}
+
+/// Held k of n, or the outcome of every repetition; accepted of kept where that differs.
+pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
+    let of = cell.outcomes.values().sum::<u64>();
+    let text = if let Some(held) = cell.outcomes.get(&Outcome::Held) {
+        format!("{held} of {of}")
+    } else if cell.outcomes.contains_key(&Outcome::NotHeld) {
+        format!("0 of {of}")
+    } else {
+        format!(
+            "{} of {of}",
+            cell.outcomes.get(&Outcome::Completed).copied().unwrap_or(0)
+        )
+    };
+    let good = |outcome: &Outcome| matches!(outcome, Outcome::Held | Outcome::Completed);
+    let other = |(outcome, count): (&Outcome, &u64)| format!("{count} {outcome}");
+    let mut small: Vec<String> = cell
+        .outcomes
+        .iter()
+        .filter(|(it, _)| !good(it))
+        .map(other)
+        .collect();
+    if cell.accepted != cell.kept {
+        small.push(format!("{} of {} accepted", cell.accepted, cell.kept));
+    }
+    (text, small.join(", "))
+}
+
+/// The metrics of a role in a phase: a row for each scenario, load point and candidate.
+fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<Table> {
+    let has = |metric: &Metric| *role == Role::Candidate || metric.is_per_role();
+    let metrics: Vec<Metric> = phase.estimate.keys().copied().filter(has).collect();
+    let scales: Vec<Scale> = metrics
+        .iter()
+        .map(|it| source.scale(phase, role, *it))
+        .collect();
+    let candidates = *role == Role::Candidate;
+    let result = if matches!(phase.load, LoadShape::FixedRate { .. }) {
+        "#Held"
+    } else {
+        "#Completed"
+    };
+    let titles: Vec<String> = metrics
+        .iter()
+        .map(|it| format!("#{}", wording::metric(*it)))
+        .collect();
+    let mut columns = vec!["Scenario, load", "Candidate"];
+    if candidates {
+        columns.push(result);
+    }
+    columns.extend(titles.iter().map(String::as_str));
+    let caption = if candidates {
+        format!("{}: every candidate", phase.title)
+    } else {
+        format!(
+            "{}: {} behind each candidate",
+            phase.title,
+            wording::role(role)
+        )
+    };
+    let mut table = Table::new(caption, &columns);
+    table.note = Some(note(phase, &metrics));
+    let mut group = None;
+    for place in source.places(phase) {
+        let row = metric_cells(source, place, role, &metrics, &scales);
+        if row.is_empty() {
+            continue;
+        }
+        let first = group.replace((place.scenario, place.at)) != Some((place.scenario, place.at));
+        let mut cells = vec![
+            Cell::words(source.group(place)),
+            Cell::head(source.candidate(place)),
+        ];
+        if candidates {
+            let (text, small) = source
+                .index
+                .cell(place)
+                .map_or_else(|| (NONE.to_owned(), String::new()), outcomes);
+            cells.push(Cell::number(text).under(small));
+        }
+        cells.extend(row);
+        table.rows.push(Row {
+            cells,
+            faint: false,
+            first,
+        });
+    }
+    table.at_most(MOST_ROWS, "tables/estimates.csv").filled()
+}
+
+/// The cells of the metrics at one place; none where nothing is known of any.
+fn metric_cells<'a>(
+    source: &Source<'a>,
+    place: Place<'a>,
+    role: &'a Role,
+    metrics: &[Metric],
+    scales: &[Scale],
+) -> Vec<Cell> {
+    let estimates: Vec<Option<&Estimate>> = metrics
+        .iter()
+        .map(|metric| source.index.estimate(place, role, *metric))
+        .collect();
+    let known = *role == Role::Candidate || estimates.iter().flatten().any(|it| it.value.is_some());
+    let cell = |(estimate, scale): (&Option<&Estimate>, &Scale)| match estimate {
+        Some(estimate) => {
+            Cell::number(shown::value(estimate, *scale)).under(shown::small(estimate, *scale))
+        }
+        None => Cell::number(NONE).under("not estimated"),
+    };
+    if known {
+        estimates.iter().zip(scales).map(cell).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+fn note(phase: &Phase, metrics: &[Metric]) -> String {
+    let mut sentences: Vec<String> = Vec::new();
+    for metric in metrics {
+        let sentence = wording::metric_means(*metric).to_owned();
+        let named = format!("{}: {sentence}", wording::metric(*metric));
+        if !sentences.iter().any(|it| it.ends_with(&sentence)) {
+            sentences.push(named);
+        }
+    }
+    format!(
+        "In brackets: the interval of the median. {} {}",
+        rules_sentence(phase),
+        sentences.join(" ")
+    )
+}
+
+fn rules_sentence(phase: &Phase) -> String {
+    let rules = rules(phase);
+    let mut letters = rules.chars();
+    letters.next().map_or_else(String::new, |first| {
+        format!("{}{}.", first.to_uppercase(), letters.as_str())
+    })
+}
+
+/// The estimates over load points: the estimate, the load point with the largest median, the best
+/// single value.
+fn points<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
+    let mut table = Table::new(
+        format!("{}: over all load points", phase.title),
+        &[
+            "Scenario",
+            "Candidate",
+            "Role",
+            "Metric",
+            "#Estimate",
+            "#Largest median",
+            "#Best single repetition",
+        ],
+    );
+    table.note = Some(
+        "The best of several values selects twice, so the load point with the largest median and the best single repetition stand beside it. “At least”: the load generator ran out there."
+            .to_owned(),
+    );
+    for it in over_points(source.summary, &phase.name) {
+        let scale = Scale::of(it.unit, it.value.as_ref().map(Decimal::get));
+        table.push(vec![
+            Cell::words(wording::scenario(source.experiment, &it.scenario)),
+            Cell::head(wording::candidate(source.experiment, &it.candidate)),
+            Cell::words(wording::role(&it.role)),
+            Cell::words(wording::metric(it.metric)),
+            Cell::number(over(it, scale)).under(over_small(it)),
+            at_point(it.best_median.as_ref(), scale),
+            at_point(it.best_single.as_ref(), scale),
+        ]);
+    }
+    table.at_most(MOST_ROWS, "tables/over-points.csv").filled()
+}
+
+/// An estimate over load points with its unit.
+pub(crate) fn over(it: &PointsEstimate, scale: Scale) -> String {
+    let value = it
+        .value
+        .as_ref()
+        .and_then(|value| format::quantity(value.get(), point_digits(value, it.unit), scale));
+    match value {
+        Some(text) if it.at_least => format!("at least {text}"),
+        Some(text) => text,
+        None => NONE.to_owned(),
+    }
+}
+
+fn over_small(it: &PointsEstimate) -> String {
+    match (&it.value, it.at, &it.because) {
+        (Some(_), Some(at), _) => format!("at {}", wording::point(at)),
+        (None, _, Some(because)) => because.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Rates are whole requests; the rest has three significant digits.
+fn point_digits(value: &Decimal, unit: crate::model::Unit) -> Digits {
+    let whole = unit == crate::model::Unit::PerSecond && value.get() >= 1000.0;
+    if whole {
+        Digits::HalfWidth(20.0)
+    } else {
+        Digits::Significant(3)
+    }
+}
+
+fn at_point(point: Option<&(LoadPoint, Decimal)>, scale: Scale) -> Cell {
+    let shown = point.and_then(|(at, value)| {
+        let unit = if scale.word == "/s" {
+            crate::model::Unit::PerSecond
+        } else {
+            crate::model::Unit::One
+        };
+        Some((
+            format::quantity(value.get(), point_digits(value, unit), scale)?,
+            *at,
+        ))
+    });
+    shown.map_or_else(
+        || Cell::number(NONE),
+        |(text, at)| Cell::number(text).under(format!("at {}", wording::point(at))),
+    )
+}
+
+/// How each number was made: estimator, n, interval with its true coverage, every repetition.
+fn made<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
+    let of = |it: &&Estimate| it.phase == phase.name;
+    let estimates: Vec<&Estimate> = source.summary.estimates.iter().filter(of).collect();
+    let mut table = Table::new(
+        format!("{}: how each number was made", phase.title),
+        &[
+            "Number",
+            "Candidate",
+            "Estimator",
+            "#n",
+            "#Estimate",
+            "#Interval",
+            "#True coverage",
+            "#Median",
+            "#With everything kept",
+            "Every repetition, in rounds",
+        ],
+    );
+    let kinds: BTreeSet<&str> = estimates
+        .iter()
+        .filter_map(|it| it.interval.as_ref())
+        .map(|it| it.kind.as_str())
+        .collect();
+    let kinds: Vec<String> = kinds.into_iter().map(str::to_owned).collect();
+    table.note = Some(format!(
+        "Kind of interval: {}. A repetition in brackets was kept but does not enter the estimate. “With everything kept” also counts the attempts that guards or people excluded.",
+        if kinds.is_empty() {
+            "none, too few repetitions".to_owned()
+        } else {
+            wording::list(&kinds)
+        }
+    ));
+    for estimate in estimates.iter().take(MOST_ROWS + 1) {
+        table.push(made_row(source, estimate));
+    }
+    if estimates.len() > MOST_ROWS {
+        table.rows.truncate(MOST_ROWS);
+        let all = format::count(estimates.len() as u64);
+        table.more = Some(format!(
+            "The first {MOST_ROWS} of {all} rows; all of them are in tables/estimates.csv, every repetition in tables/repetitions.csv."
+        ));
+    }
+    table.filled()
+}
+
+fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
+    let scale = shown::scale(estimate);
+    let digits = shown::digits(estimate);
+    let quantity = |value: &Option<Decimal>| {
+        let text = value
+            .as_ref()
+            .and_then(|it| format::quantity(it.get(), digits, scale));
+        Cell::number(text.unwrap_or_else(|| NONE.to_owned()))
+    };
+    let interval = estimate.interval.as_ref();
+    let coverage = interval.map_or_else(|| NONE.to_owned(), |it| format::coverage(&it.coverage));
+    let role = if estimate.role == Role::Candidate || !estimate.metric.is_per_role() {
+        String::new()
+    } else {
+        format!(" of {}", wording::role(&estimate.role))
+    };
+    let name = format!("{}{role}", wording::metric(estimate.metric));
+    let place = format!(
+        "{}, {}",
+        wording::scenario(source.experiment, &estimate.scenario),
+        wording::point(estimate.at)
+    );
+    let because = estimate.because.clone().unwrap_or_default();
+    vec![
+        Cell::words(name).under(place),
+        Cell::head(wording::candidate(source.experiment, &estimate.candidate)),
+        Cell::words(wording::centre(estimate.centre)),
+        Cell::number(format::count(estimate.n)),
+        Cell::number(shown::value(estimate, scale)).under(because),
+        Cell::number(
+            Some(shown::interval(interval, scale))
+                .filter(|it| !it.is_empty())
+                .unwrap_or_else(|| NONE.to_owned()),
+        ),
+        Cell::number(coverage),
+        quantity(&estimate.median),
+        quantity(&estimate.with_everything),
+        Cell::words(repetitions(estimate, digits, scale)).under(absent_reasons(estimate)),
+    ]
+}
+
+/// Every repetition in the order of rounds; of very many the first ones.
+fn repetitions(estimate: &Estimate, digits: Digits, scale: Scale) -> String {
+    let shown: Vec<String> = estimate
+        .values
+        .iter()
+        .take(MOST_REPETITIONS)
+        .map(|it| shown::repetition(it, digits, scale))
+        .collect();
+    let rest = estimate.values.len().saturating_sub(MOST_REPETITIONS);
+    let more = if rest > 0 {
+        format!(" … and {} more", format::count(rest as u64))
+    } else {
+        String::new()
+    };
+    format!("{}{more}", shown.join(" · "))
+}
+
+/// Why repetitions have no value, each reason once.
+fn absent_reasons(estimate: &Estimate) -> String {
+    let reasons: BTreeSet<&str> = estimate
+        .values
+        .iter()
+        .filter_map(|it| it.because.as_deref())
+        .collect();
+    reasons
+        .into_iter()
+        .map(|it| format!("—: {it}"))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+/// Who ran out, how busy candidate and generator were, and what else used the cores.
+fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
+    let mut table = Table::new(
+        format!("{}: who ran out, and how busy the cores were", phase.title),
+        &[
+            "Scenario, load",
+            "Candidate",
+            "Who ran out",
+            "#Candidate busy",
+            "#Generator busy",
+            "#Foreign CPU",
+            "#Steal",
+            "#Softirq per request",
+            "#Idle before",
+            "#Not steady",
+            "#Burst",
+            "#Connections",
+        ],
+    );
+    table.note = Some(
+        "Busy: median share of the role's cores. Foreign CPU: used by nobody's role on the candidate's cores, median. Steal: largest share taken by the hypervisor. Idle: CPU of the candidate before the window; it is not subtracted. Not steady: repetitions whose last third differed from the first. Burst: most requests released within one millisecond."
+            .to_owned(),
+    );
+    let mut group = None;
+    for place in source.places(phase) {
+        let Some(cell) = source.index.cell(place) else {
+            continue;
+        };
+        let first = group.replace((place.scenario, place.at)) != Some((place.scenario, place.at));
+        let mut cells = vec![
+            Cell::words(source.group(place)),
+            Cell::head(source.candidate(place)),
+        ];
+        cells.extend(limit_cells(cell));
+        table.rows.push(Row {
+            cells,
+            faint: false,
+            first,
+        });
+    }
+    table.at_most(MOST_ROWS, "tables/cells.csv").filled()
+}
+
+fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
+    let share = |share: &Option<Decimal>| {
+        Cell::number(
+            share
+                .as_ref()
+                .map_or_else(|| "unknown".to_owned(), format::percent),
+        )
+    };
+    let measure = |value: &Option<Decimal>, unit| {
+        let text = value.as_ref().and_then(|it| {
+            format::quantity(
+                it.get(),
+                Digits::Significant(2),
+                Scale::of(unit, [it.get()]),
+            )
+        });
+        Cell::number(text.unwrap_or_else(|| "unknown".to_owned()))
+    };
+    let whole = cell.ran_out.values().sum::<u64>();
+    let who = |(who, count): (&summary::RanOut, &u64)| {
+        if *count == whole {
+            wording::ran_out(*who).to_owned()
+        } else {
+            format!("{} {count} of {whole}", wording::ran_out(*who))
+        }
+    };
+    let who: Vec<String> = cell.ran_out.iter().map(who).collect();
+    vec![
+        Cell::words(if who.is_empty() {
+            NONE.to_owned()
+        } else {
+            who.join(", ")
+        }),
+        share(&cell.candidate_busy),
+        share(&cell.generator_busy),
+        measure(&cell.foreign_cores, crate::model::Unit::Cores),
+        share(&cell.steal),
+        measure(&cell.softirq_per_request, crate::model::Unit::Nanoseconds),
+        measure(&cell.idle_cores, crate::model::Unit::Cores),
+        Cell::number(format!("{} of {}", cell.not_steady, cell.kept)),
+        Cell::number(
+            cell.burst
+                .map_or_else(|| "unknown".to_owned(), format::count),
+        ),
+        Cell::number(format::count(u64::from(cell.connections))),
+    ]
+}
