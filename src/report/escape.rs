@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use crate::model::text::is_treacherous;
+
 /// What a text is written into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Output {
@@ -26,15 +28,6 @@ impl Output {
             Self::Html | Self::Svg => html(text),
         }
     }
-}
-
-/// Whether a character is invisible and changes how its neighbours are read or drawn.
-const fn is_treacherous(character: char) -> bool {
-    matches!(character,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{fffe}'..='\u{ffff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The text in one line: white space runs become a space, control characters and characters that are

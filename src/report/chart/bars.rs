@@ -45,10 +45,10 @@ const GROUP: f64 = 26.0;
 const ROW: f64 = 40.0;
 const BAR: f64 = 14.0;
 
-/// The chart; absent when no bar has a number.
+/// The chart; absent when there is no bar.
 pub(crate) fn chart(words: &Words, groups: &[Group], scale: Scale) -> Option<Chart> {
     let bars = || groups.iter().flat_map(|group| &group.bars);
-    bars().any(|bar| bar.value.is_some()).then_some(())?;
+    bars().next()?;
     let all = bars().flat_map(|bar| {
         let ends = bar.interval.map(|(low, high)| [low, high]);
         bar.value

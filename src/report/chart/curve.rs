@@ -33,10 +33,10 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 30.0;
 const PLOT: f64 = 230.0;
 
-/// The chart; absent when no point has a number.
+/// The chart; absent when there is no point.
 pub(crate) fn chart(words: &Words, lines: &[Line], scale: Scale) -> Option<Chart> {
     let points = || lines.iter().flat_map(|line| &line.points);
-    points().any(|point| point.value.is_some()).then_some(())?;
+    points().next()?;
     let values = points().flat_map(|it| it.value.into_iter().chain(it.repetitions.iter().copied()));
     let axis = Axis::over(values.map(|value| scaled(value, scale)), true);
     let mut columns: Vec<u32> = points().map(|it| it.connections).collect();

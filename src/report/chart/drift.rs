@@ -24,15 +24,14 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 30.0;
 const PLOT: f64 = 190.0;
 
-/// The chart; absent when there is nothing to draw. `names` are the series in order.
+/// The chart; without moments an empty one. `names` are the series in order.
 #[allow(clippy::cast_precision_loss)] // Milliseconds of a run are far below 2^53.
 pub(crate) fn chart(
     words: &Words,
     names: &[(usize, String)],
     moments: &[Moment],
     scale: Scale,
-) -> Option<Chart> {
-    (!moments.is_empty()).then_some(())?;
+) -> Chart {
     let axis = Axis::over(moments.iter().map(|it| scaled(it.value, scale)), false);
     let last = moments.iter().map(|it| it.at_ms).max().unwrap_or(0) as f64 / 60_000.0;
     let time = Axis::over([0.0, last.max(0.1)], true);
@@ -68,7 +67,7 @@ pub(crate) fn chart(
     }
     let height = bottom + 46.0 + legend(&mut shapes, names, bottom + 44.0);
     let lost = moments.iter().filter(|it| !it.kept).count();
-    Some(Chart {
+    Chart {
         name: words.name.clone(),
         title: words.title.clone(),
         description: format!(
@@ -79,5 +78,5 @@ pub(crate) fn chart(
         width: fixed(WIDTH),
         height: fixed(height),
         shapes,
-    })
+    }
 }

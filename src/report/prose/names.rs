@@ -376,10 +376,14 @@ pub(crate) fn planned(
     if ["cores", "memory", "processes"].contains(&what) {
         return budget(experiment, what, role.unwrap_or("candidate"));
     }
+    let has = |it: &&crate::model::Phase| {
+        what != "rate" || matches!(it.load, LoadShape::FixedRate { .. })
+    };
     let phases: Vec<_> = experiment
         .phases
         .values()
         .filter(|it| phase.is_none_or(|name| it.name.as_str() == name))
+        .filter(has)
         .collect();
     let [phase] = phases.as_slice() else {
         let known = experiment.phases.keys().map(|it| it.as_str()).collect();

@@ -13,7 +13,7 @@ use crate::report::chart::bars::{Bar, Group, Words};
 use crate::report::chart::curve::{Line, Point};
 use crate::report::chart::drift::Moment;
 use crate::report::chart::{Chart, bars, curve, drift};
-use crate::report::format::Scale;
+use crate::report::format::{NONE, Scale};
 
 /// Bars in one chart at most; beyond, the tables say it better.
 const MOST_BARS: usize = 60;
@@ -64,7 +64,7 @@ pub(crate) fn charts(experiment: &Experiment, summary: &Summary) -> Charts {
             LoadShape::Ceiling { .. } => curves(experiment, &index, phase),
         };
         charts.phases.insert(phase.name.clone(), of);
-        charts.drift.extend(drift_chart(experiment, summary, phase));
+        charts.drift.push(drift_chart(experiment, summary, phase));
     }
     charts
 }
@@ -74,77 +74,88 @@ fn series(experiment: &Experiment, candidate: &CandidateName) -> usize {
     experiment.candidates.get_index_of(candidate).unwrap_or(0)
 }
 
-/// A chart for each metric of a phase with fixed rates.
+/// A chart for each metric of a phase with fixed rates, whether or not it has numbers yet: the author's
+/// words may show it.
 fn bar_charts<'a>(experiment: &'a Experiment, index: &Index<'a>, phase: &'a Phase) -> Vec<Chart> {
-    let chart = |metric: &Metric| {
-        let mut found: Vec<&Estimate> = Vec::new();
-        let mut groups = Vec::new();
-        for scenario in phase.load.scenarios() {
-            for at in phase.load.points(scenario) {
-                let places = phase.candidates.iter().map(|candidate| Place {
-                    phase: &phase.name,
-                    scenario,
-                    at,
-                    candidate,
-                });
-                let estimates: Vec<&Estimate> = places
-                    .filter_map(|place| index.estimate(place, &Role::Candidate, *metric))
-                    .collect();
-                found.extend(&estimates);
-                groups.push((
-                    format!(
-                        "{}, {}",
-                        wording::scenario(experiment, scenario),
-                        wording::point(at)
-                    ),
-                    estimates,
-                ));
+    let charts = phase.estimate.keys().filter_map(|metric| {
+        let places = places(phase);
+        (places.len() <= MOST_BARS).then_some(())?;
+        let estimate = |place| index.estimate(place, &Role::Candidate, *metric);
+        let scale =
+            shown::common_scale(metric.unit(), places.iter().filter_map(|it| estimate(*it)));
+        let mut groups: Vec<Group> = Vec::new();
+        for place in places {
+            let title = format!(
+                "{}, {}",
+                wording::scenario(experiment, place.scenario),
+                wording::point(place.at)
+            );
+            let bar = bar(experiment, place.candidate, estimate(place), scale);
+            match groups.last_mut().filter(|group| group.title == title) {
+                Some(group) => group.bars.push(bar),
+                None => groups.push(Group {
+                    title,
+                    bars: vec![bar],
+                }),
             }
         }
-        (found.len() <= MOST_BARS).then_some(())?;
-        let scale = shown::common_scale(metric.unit(), found.iter().copied());
-        let groups: Vec<Group> = groups
-            .into_iter()
-            .map(|(title, estimates)| Group {
-                title,
-                bars: estimates
-                    .into_iter()
-                    .map(|it| bar(experiment, it, scale))
-                    .collect(),
-            })
-            .collect();
         let words = Words {
             name: format!("{}.{}", phase.name, metric.to_string().replace('_', "-")),
             title: format!("{}, {}", wording::metric(*metric), phase.title),
             unit: wording::unit(metric.unit(), scale),
         };
         bars::chart(&words, &groups, scale)
-    };
-    phase.estimate.keys().filter_map(chart).collect()
+    });
+    charts.collect()
 }
 
-fn bar(experiment: &Experiment, estimate: &Estimate, scale: Scale) -> Bar {
-    let mut text = shown::value(estimate, scale);
-    if estimate.metric == Metric::CpuPerRequest
-        && let (Some(rate), Some(_)) = (&estimate.achieved, &estimate.value)
-    {
-        text.push_str(&format!(" at {}", shown::rate(rate)));
+/// Every scenario, load point and candidate of a phase in the manifest's order.
+pub(crate) fn places(phase: &Phase) -> Vec<Place<'_>> {
+    let mut places = Vec::new();
+    for scenario in phase.load.scenarios() {
+        for at in phase.load.points(scenario) {
+            for candidate in &phase.candidates {
+                places.push(Place {
+                    phase: &phase.name,
+                    scenario,
+                    at,
+                    candidate,
+                });
+            }
+        }
     }
-    if estimate.value.is_none()
-        && let Some(because) = &estimate.because
-    {
-        text.push_str(&format!(" ({because})"));
-    }
+    places
+}
+
+fn bar(
+    experiment: &Experiment,
+    candidate: &CandidateName,
+    estimate: Option<&Estimate>,
+    scale: Scale,
+) -> Bar {
+    let value = estimate.and_then(|it| it.value.as_ref()).map(Decimal::get);
+    let interval = estimate.and_then(|it| it.interval.as_ref());
     Bar {
-        name: wording::candidate(experiment, &estimate.candidate),
-        series: series(experiment, &estimate.candidate),
-        value: estimate.value.as_ref().map(Decimal::get),
-        text,
-        interval: estimate
-            .interval
-            .as_ref()
-            .map(|it| (it.low.get(), it.high.get())),
-        repetitions: repetitions(estimate),
+        name: wording::candidate(experiment, candidate),
+        series: series(experiment, candidate),
+        value,
+        text: estimate.map_or_else(|| NONE.to_owned(), |it| bar_text(it, scale)),
+        interval: interval.map(|it| (it.low.get(), it.high.get())),
+        repetitions: estimate.map(repetitions).unwrap_or_default(),
+    }
+}
+
+/// The number with the rate that belongs beside it, or why there is none.
+fn bar_text(estimate: &Estimate, scale: Scale) -> String {
+    let text = shown::value(estimate, scale);
+    let rate = estimate
+        .achieved
+        .as_ref()
+        .filter(|_| estimate.metric == Metric::CpuPerRequest);
+    match (&estimate.value, rate, &estimate.because) {
+        (Some(_), Some(rate), _) => format!("{text} at {}", shown::rate(rate)),
+        (None, _, Some(because)) => format!("{text} ({because})"),
+        _ => text,
     }
 }
 
@@ -209,17 +220,17 @@ fn point<'a>(index: &Index<'a>, place: Place<'a>) -> Option<Point> {
     let LoadPoint::Connections(connections) = place.at else {
         return None;
     };
-    let estimate = index.estimate(place, &Role::Candidate, Metric::Achieved)?;
+    let estimate = index.estimate(place, &Role::Candidate, Metric::Achieved);
     Some(Point {
         connections,
-        value: estimate.value.as_ref().map(Decimal::get),
-        text: shown::value(estimate, shown::scale(estimate)),
-        repetitions: repetitions(estimate),
+        value: estimate.and_then(|it| it.value.as_ref()).map(Decimal::get),
+        text: estimate.map_or_else(|| NONE.to_owned(), |it| shown::value(it, shown::scale(it))),
+        repetitions: estimate.map(repetitions).unwrap_or_default(),
     })
 }
 
 /// CPU per request of every measurement of a phase over time.
-fn drift_chart(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Option<Chart> {
+fn drift_chart(experiment: &Experiment, summary: &Summary, phase: &Phase) -> Chart {
     let rows = || {
         summary
             .timeline

@@ -229,7 +229,7 @@ fn named_result(
 ) -> Result<NamedResult, RenderError> {
     let part = |part: &str, source: &str| text(&format!("results.{}.{part}", result.id), source);
     Ok(NamedResult {
-        id: result.id.clone(),
+        id: anchor(&result.id),
         title: result.title.clone(),
         setup: part("setup", &result.setup)?,
         measured: part("measured", &result.measured)?,
@@ -244,4 +244,12 @@ fn named_result(
             ResultState::Open => "open",
         },
     })
+}
+
+/// A name as an anchor: what could end an attribute becomes `-`.
+fn anchor(name: &str) -> String {
+    let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.');
+    name.chars()
+        .map(|it| if plain(it) { it } else { '-' })
+        .collect()
 }

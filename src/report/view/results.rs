@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::drawn::places;
 use super::index::{Index, Place, over_points};
 use super::shown;
 use super::table::{Cell, Row, Table};
@@ -50,24 +51,6 @@ pub(crate) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Every scenario, load point and candidate of a phase in the manifest's order.
-    pub(crate) fn places(&self, phase: &'a Phase) -> Vec<Place<'a>> {
-        let mut places = Vec::new();
-        for scenario in phase.load.scenarios() {
-            for at in phase.load.points(scenario) {
-                for candidate in &phase.candidates {
-                    places.push(Place {
-                        phase: &phase.name,
-                        scenario,
-                        at,
-                        candidate,
-                    });
-                }
-            }
-        }
-        places
-    }
-
     /// A scenario at a load point, in words.
     pub(crate) fn group(&self, place: Place<'_>) -> String {
         format!(
@@ -207,7 +190,8 @@ pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
         )
     };
     let good = |outcome: &Outcome| matches!(outcome, Outcome::Held | Outcome::Completed);
-    let other = |(outcome, count): (&Outcome, &u64)| format!("{count} {outcome}");
+    let other =
+        |(outcome, count): (&Outcome, &u64)| format!("{count} {}", wording::outcome(*outcome));
     let mut small: Vec<String> = cell
         .outcomes
         .iter()
@@ -255,7 +239,7 @@ fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<
     let mut table = Table::new(caption, &columns);
     table.note = Some(note(phase, &metrics));
     let mut group = None;
-    for place in source.places(phase) {
+    for place in places(phase) {
         let row = metric_cells(source, place, role, &metrics, &scales);
         if row.is_empty() {
             continue;
@@ -557,7 +541,7 @@ fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
             .to_owned(),
     );
     let mut group = None;
-    for place in source.places(phase) {
+    for place in places(phase) {
         let Some(cell) = source.index.cell(place) else {
             continue;
         };

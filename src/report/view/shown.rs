@@ -3,7 +3,7 @@
 use crate::estimate::summary::{Decimal, Estimate, Interval, Repetition};
 use crate::model::Metric;
 use crate::model::metric::Unit;
-use crate::report::format::{self, Digits, NONE, Scale, quantity};
+use crate::report::format::{self, Digits, GAP, NONE, Scale, quantity};
 
 /// The digits of an estimate: of its interval, else of the range of its repetitions.
 pub(crate) fn digits(estimate: &Estimate) -> Digits {
@@ -84,7 +84,7 @@ pub(crate) fn interval(interval: Option<&Interval>, scale: Scale) -> String {
         let digits = Digits::between(it.low.get(), it.high.get());
         let low = format::bare(it.low.get(), digits, scale)?;
         Some(format!(
-            "[{low}, {}]",
+            "[{low},{GAP}{}]",
             format::bare(it.high.get(), digits, scale)?
         ))
     });

@@ -64,9 +64,9 @@ fn cells(row: &TimelineRow) -> Vec<Cell> {
         Cell::head(row.attempt.to_string()),
         Cell::words(row.id.scenario.to_string()).under(wording::point(row.id.at)),
         Cell::words(if row.kept {
-            row.outcome.to_string()
+            wording::outcome(row.outcome)
         } else {
-            format!("{}, excluded", row.outcome)
+            format!("{}, excluded", wording::outcome(row.outcome))
         }),
         Cell::number(achieved.unwrap_or_else(|| NONE.to_owned())),
         time(&row.cpu_per_request),

@@ -106,6 +106,11 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
+/// An outcome in words.
+pub(crate) fn outcome(outcome: crate::model::Outcome) -> String {
+    outcome.code().replace('_', " ")
+}
+
 /// The name of a unit in a heading or an axis; empty for a pure number.
 pub(crate) fn unit(unit: Unit, scale: Scale) -> String {
     match unit {
