@@ -1,5 +1,7 @@
 //! From a draft to an entry and back: publishing, verifying, reproducing, excluding, indexing.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -757,7 +759,7 @@ fn an_exclusion_that_nobody_explained_is_not_published() {
 }
 
 #[test]
-fn the_indexes_show_what_is_published_and_what_does_not_count() {
+fn the_index_of_exclusions_shows_what_does_not_count() {
     let sample = Sample {
         rounds: 1,
         window_s: 1,
@@ -779,7 +781,7 @@ fn the_indexes_show_what_is_published_and_what_does_not_count() {
         "2026-12-01",
     )
     .unwrap();
-    let entry = place.publish().unwrap();
+    place.publish().unwrap();
     let stale = index::check(repository).unwrap();
     assert_eq!(stale.len(), 2);
     let excluded = index::excluded(&place.results).unwrap();
@@ -793,6 +795,11 @@ fn the_indexes_show_what_is_published_and_what_does_not_count() {
         excluded.contains("| fixed-rate.r01.gzip.a1 |"),
         "{excluded}"
     );
+}
+
+#[test]
+fn a_status_is_shown_by_the_index_and_never_touches_an_entry() {
+    let (place, entry) = Place::published();
     let row = |status: &str| {
         format!(
             "| sample | [2026-11-30-sample](sample/2026-11-30-sample/report/entry.md) | A made-up run | 2026-11-30 | {status} |\n"

@@ -1,5 +1,7 @@
 //! Resuming is a replay: wherever a run is cut, going on reaches the same end and changes nothing before.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
+
 use std::path::Path;
 
 use loadlab::model::code::GuardCode;

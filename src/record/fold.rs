@@ -83,31 +83,37 @@ impl Records {
     /// Every session in order.
     #[must_use]
     pub fn sessions(&self) -> Vec<&Session> {
-        let session = |event| match event {
-            &Event::Session(ref session) => Some(session.as_ref()),
-            _ => None,
-        };
-        self.events().filter_map(session).collect()
+        let events = self.events();
+        events
+            .filter_map(|event| match event {
+                Event::Session(session) => Some(session.as_ref()),
+                _ => None,
+            })
+            .collect()
     }
 
     /// The calibration of each session.
     #[must_use]
     pub fn calibrations(&self) -> Vec<&Calibrated> {
-        let calibrated = |event| match event {
-            &Event::Calibrated(ref calibrated) => Some(calibrated.as_ref()),
-            _ => None,
-        };
-        self.events().filter_map(calibrated).collect()
+        let events = self.events();
+        events
+            .filter_map(|event| match event {
+                Event::Calibrated(calibrated) => Some(calibrated.as_ref()),
+                _ => None,
+            })
+            .collect()
     }
 
     /// The rehearsals of candidates, the latest of each last.
     #[must_use]
     pub fn rehearsals(&self) -> Vec<&Rehearsed> {
-        let rehearsed = |event| match event {
-            &Event::Rehearsed(ref rehearsed) => Some(rehearsed),
-            _ => None,
-        };
-        self.events().filter_map(rehearsed).collect()
+        let events = self.events();
+        events
+            .filter_map(|event| match event {
+                Event::Rehearsed(rehearsed) => Some(rehearsed),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Every try at every block, with everything recorded of it.

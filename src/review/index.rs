@@ -30,7 +30,7 @@ pub enum IndexError {
         /// The experiment and the entry.
         entry: String,
         /// The cause.
-        source: MaterialError,
+        source: Box<MaterialError>,
     },
     /// A status is none.
     #[error(transparent)]
@@ -117,7 +117,7 @@ fn indexed(
     };
     let (summary, model) = read().map_err(|source| IndexError::Entry {
         entry: format!("{experiment}/{entry}"),
-        source,
+        source: Box::new(source),
     })?;
     let status = status::read(path)?;
     Ok(Indexed {

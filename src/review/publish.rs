@@ -211,17 +211,14 @@ impl<'a> Publication<'a> {
         let files = self.source.list()?.files.into_keys();
         let witness =
             files.filter(|path| layout::set_of(path) == Set::Witness && path != layout::RECORDS);
+        let unfinished = Folder::open(&self.unfinished)?;
         for path in witness {
             let target = self.unfinished.join(&path);
             let parent = target.parent().unwrap_or(&self.unfinished);
             std::fs::create_dir_all(parent).map_err(DiskError::because("create", parent))?;
             copy(&mut self.source.file(&path)?, &target)?;
-            self.witness.insert(
-                path,
-                Folder::open(&self.unfinished)?
-                    .digest(&relative(&self.unfinished, &target))?
-                    .0,
-            );
+            let (digest, _) = unfinished.digest(&path)?;
+            self.witness.insert(path, digest);
         }
         Ok(())
     }
@@ -305,11 +302,6 @@ impl<'a> Publication<'a> {
 
 /// What the folder of an unfinished publication begins with; no entry's name does.
 pub(crate) const UNFINISHED: &str = ".publishing-";
-
-fn relative(folder: &Path, file: &Path) -> String {
-    let relative = file.strip_prefix(folder).unwrap_or(file);
-    relative.to_string_lossy().into_owned()
-}
 
 fn copy(source: &mut File, target: &Path) -> Result<(), DiskError> {
     let mut made = durable::create(target, b"")?;
