@@ -1,0 +1,182 @@
+//! The direction of imports, and what only one module may name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Module, and the modules of this crate that it may name. Order: from the ground up.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("measure", &["model"]),
+    ("manifest", &["model"]),
+    ("lock", &["model", "load"]),
+    ("engine", &["model", "measure"]),
+    ("load", &["model", "engine"]),
+    ("record", &["model", "plan", "lock"]),
+    ("plan", &["lock", "model"]),
+    ("probe", &["record", "load", "engine", "measure", "model"]),
+    ("data", &["engine", "model"]),
+    ("guard", &["record", "probe", "model"]),
+    ("estimate", &["guard", "probe", "record", "plan", "model"]),
+    ("report", &["estimate", "record", "lock", "model"]),
+    (
+        "run",
+        &[
+            "plan", "probe", "guard", "engine", "load", "measure", "data", "record", "lock",
+            "model",
+        ],
+    ),
+    (
+        "review",
+        &[
+            "report", "estimate", "guard", "record", "plan", "lock", "manifest", "model",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "manifest", "lock", "plan", "run", "record", "estimate", "report", "review", "engine",
+            "load", "measure", "probe", "guard", "data", "model",
+        ],
+    ),
+];
+
+/// A word of the source, and the only modules that may say it.
+const ONLY_IN: &[(&str, &[&str])] = &[
+    ("println!", &["cli"]),
+    ("eprintln!", &["cli"]),
+    ("clap::", &["cli"]),
+    ("minijinja::", &["report", "run"]),
+    ("/sys/fs/cgroup", &["measure", "engine"]),
+    ("granit_parser", &["manifest"]),
+    ("bollard::", &["engine"]),
+    ("tokio::", &["engine", "run", "cli"]),
+    (
+        "std::fs",
+        &[
+            "manifest", "lock", "record", "review", "engine", "measure", "load", "probe", "run",
+            "cli",
+        ],
+    ),
+    ("SystemTime", &["measure", "record", "engine", "cli", "run"]),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Every source line outside comments, with its module and place.
+fn lines() -> Vec<(String, String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut lines = Vec::new();
+    for file in files {
+        let relative = file.strip_prefix(&root).unwrap().to_owned();
+        let module = relative
+            .components()
+            .next()
+            .unwrap()
+            .as_os_str()
+            .to_string_lossy()
+            .into_owned();
+        if module.ends_with(".rs") || module == "bin" {
+            continue;
+        }
+        let in_tests = relative.file_name().is_some_and(|name| name == "tests.rs")
+            || relative
+                .components()
+                .any(|part| part.as_os_str() == "tests");
+        if in_tests {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("#[cfg(test)]") {
+                break;
+            }
+            if !line.trim_start().starts_with("//") {
+                let place = format!("src/{}:{}", relative.display(), number + 1);
+                lines.push((module.clone(), place, line.to_owned()));
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn modules_import_only_what_is_below_them() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let mut faults = Vec::new();
+    for (module, place, line) in lines() {
+        for after in line.split("crate::").skip(1) {
+            let named: String = after
+                .chars()
+                .take_while(|character| character.is_alphanumeric() || *character == '_')
+                .collect();
+            let known = allowed.contains_key(named.as_str());
+            if known && named != module && !allowed[module.as_str()].contains(&named.as_str()) {
+                faults.push(format!("{place}: `{module}` may not import `{named}`"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_layers_have_no_cycle() {
+    let allowed: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    fn visit<'a>(
+        module: &'a str,
+        allowed: &BTreeMap<&'a str, &'a [&'a str]>,
+        path: &mut Vec<&'a str>,
+        done: &mut BTreeSet<&'a str>,
+    ) {
+        assert!(!path.contains(&module), "a cycle: {path:?} -> {module}");
+        if !done.contains(module) {
+            path.push(module);
+            for next in allowed[module] {
+                visit(next, allowed, path, done);
+            }
+            path.pop();
+            done.insert(module);
+        }
+    }
+    let mut done = BTreeSet::new();
+    for (module, _) in MAY_IMPORT {
+        visit(module, &allowed, &mut Vec::new(), &mut done);
+    }
+}
+
+#[test]
+fn some_words_belong_to_one_module() {
+    let mut faults = Vec::new();
+    for (module, place, line) in lines() {
+        for (word, modules) in ONLY_IN {
+            if line.contains(word) && !modules.contains(&module.as_str()) {
+                faults.push(format!("{place}: only {modules:?} may say `{word}`"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn templates_and_sources_have_no_path_of_one_machine() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .to_string_lossy()
+        .into_owned();
+    for (_, place, line) in lines() {
+        assert!(!line.contains(&home), "{place} names this machine");
+    }
+}
