@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
+use loadlab::engine::process::gate;
+
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments
-        .next()
-        .is_some_and(|verb| verb == loadlab::engine::process::gate::VERB)
-    {
-        return loadlab::engine::process::gate::main(arguments);
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|verb| verb == gate::VERB) {
+        return gate::main(words);
     }
-    ExitCode::SUCCESS
+    loadlab::cli::main(std::env::args_os())
 }

@@ -81,6 +81,12 @@ pub fn day(realtime_ns: u64) -> String {
     )
 }
 
+/// The digest that `expanded.json` of this model has.
+#[must_use]
+pub fn expanded_digest(experiment: &Experiment) -> Digest {
+    Digest::of(&pretty(experiment))
+}
+
 /// Pretty JSON with a line end, as every JSON file of a draft is written.
 pub(super) fn pretty<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value).expect("a model value has string keys");

@@ -1,0 +1,255 @@
+//! What this machine offers a run: engine, load generator, reference nginx, counters, cores.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::failure::{Code, Failure};
+use super::paths;
+use super::ui::{Ui, safe};
+use crate::engine::Engine;
+use crate::engine::process::{CoreLock, ProcessEngine, ProcessSettings};
+use crate::load::oha::Oha;
+use crate::load::{LoadGenerator, stub};
+use crate::lock::{self, Locked, Resolver as _};
+use crate::measure::host;
+use crate::model::facts::EngineFacts;
+use crate::model::reading::{FixedWork, HostReading, Known};
+use crate::model::{Caveat, CpuSet, Digest, EngineKind, EntryName, Experiment};
+use crate::probe::{fixed_work, nginx};
+use crate::record::EngineFile;
+use crate::run::{FixedWorker, HostReader, KernelClock, Programs, Rig};
+
+/// Reads this machine.
+struct ThisMachine;
+
+impl HostReader for ThisMachine {
+    fn read(&self) -> std::io::Result<HostReading> {
+        Ok(host::reading())
+    }
+}
+
+impl FixedWorker for ThisMachine {
+    fn work(&self, cpus: &CpuSet) -> Known<FixedWork> {
+        Known::from(fixed_work::measure(cpus))
+    }
+}
+
+/// A rig on this machine, and the lock on its cores.
+pub struct Equipment {
+    /// The rig.
+    pub rig: Rig,
+    generator: crate::model::facts::GeneratorFacts,
+    cores: Option<CoreLock>,
+}
+
+impl Equipment {
+    /// Finds everything that a run needs.
+    ///
+    /// # Errors
+    /// When the generator, the stub or nginx is missing, or the engine is unfit.
+    pub fn find(folder: &Path, generator: Option<&Path>) -> Result<Self, Failure> {
+        let unfit = |error: &dyn std::error::Error| Failure::caused(Code::Unfit, error);
+        let generator = Oha::find(generator).map_err(|error| unfit(&error))?;
+        let programs = Programs {
+            nginx: nginx::find().map_err(|error| unfit(&error))?,
+            stub: stub::find(None).map_err(|error| unfit(&error))?,
+            found: BTreeMap::new(),
+        };
+        let settings = ProcessSettings::new(work_folder()).map_err(|error| unfit(&error))?;
+        let engine = ProcessEngine::new(settings).map_err(|error| unfit(&error))?;
+        let engine: Arc<dyn Engine> = Arc::new(engine);
+        let facts = generator.facts();
+        let rig = Rig {
+            engines: BTreeMap::from([(EngineKind::Process, engine)]),
+            generator: Arc::new(generator),
+            host: Arc::new(ThisMachine),
+            machine: host::facts(),
+            clock: Arc::new(KernelClock),
+            fixed_work: Arc::new(ThisMachine),
+            programs,
+            folder: folder.to_owned(),
+            entry: "unnamed".parse().expect("a plain name"),
+            set_aside: None,
+            pin_itself: true,
+        };
+        Ok(Self {
+            rig,
+            generator: facts,
+            cores: None,
+        })
+    }
+
+    /// Names the draft that everything is marked with.
+    pub fn name(&mut self, entry: &EntryName) {
+        self.rig.entry = entry.clone();
+    }
+
+    /// Compares the programs that are here with the lock, and keeps where they were found.
+    ///
+    /// # Errors
+    /// When one is missing or says another version; every mismatch is printed.
+    pub fn check_programs(
+        &mut self,
+        experiment: &Experiment,
+        locked: Option<&Locked>,
+        ui: Ui,
+    ) -> Result<Vec<(Caveat, String)>, Failure> {
+        let mut resolver = lock::resolve::Local::of_environment();
+        let mut caveats = Vec::new();
+        if let Some(locked) = locked {
+            let (mismatches, found) = lock::verify_programs(locked, &mut resolver);
+            if !mismatches.is_empty() {
+                return Err(super::locked::mismatched(&mismatches, "programs", ui));
+            }
+            caveats = found;
+        }
+        for (name, rule) in lock::programs::of_experiment(experiment).unwrap_or_default() {
+            // What is missing is named by the check before the run.
+            let _ = resolver.program(&name, rule.as_ref());
+            if let Some(path) = resolver.path_of(&name) {
+                self.rig
+                    .programs
+                    .found
+                    .insert(name.clone(), path.to_owned());
+            }
+        }
+        self.preflight(experiment, ui)?;
+        Ok(caveats)
+    }
+
+    fn preflight(&self, experiment: &Experiment, ui: Ui) -> Result<(), Failure> {
+        let Err(faults) = crate::run::preflight(experiment, &self.rig) else {
+            return Ok(());
+        };
+        for fault in &faults {
+            ui.failure(&Failure::new(Code::Unfit, safe(&fault.to_string())));
+        }
+        let code = faults.first().map_or(Code::Unfit, super::run::code_of);
+        Err(Failure::printed(code))
+    }
+
+    /// Takes every core of the experiment for this run alone.
+    ///
+    /// # Errors
+    /// When somebody else holds one.
+    pub fn take_cores(&mut self, experiment: &Experiment) -> Result<(), Failure> {
+        let Some(all) = CpuSet::of(experiment.cores.values().flat_map(CpuSet::iter)) else {
+            return Ok(());
+        };
+        let who = format!(
+            "loadlab run of {}, process {}",
+            experiment.name,
+            std::process::id()
+        );
+        let lock =
+            CoreLock::acquire(&all, &who).map_err(|error| Failure::caused(Code::Unfit, &error))?;
+        self.cores = Some(lock);
+        Ok(())
+    }
+
+    /// The engines and the generator, for `engine.json`.
+    #[must_use]
+    pub fn file(&self) -> EngineFile {
+        EngineFile {
+            engines: self.engines(),
+            generator: self.generator.clone(),
+        }
+    }
+
+    fn engines(&self) -> BTreeMap<EngineKind, EngineFacts> {
+        self.rig
+            .engines
+            .iter()
+            .map(|(kind, engine)| (*kind, engine.describe()))
+            .collect()
+    }
+
+    /// What weakens every number that is measured with this equipment.
+    #[must_use]
+    pub fn caveats(&self, experiment: &Experiment) -> Vec<(Caveat, String)> {
+        let mut caveats = Vec::new();
+        for facts in self.engines().values() {
+            let limits = [
+                ("CPUs", &facts.enforces.cpus),
+                ("memory", &facts.enforces.memory),
+                ("processes", &facts.enforces.processes),
+            ];
+            for (limit, enforced) in limits {
+                match enforced {
+                    Known::Value(true) => {}
+                    Known::Value(false) => caveats.push((Caveat::NotEnforced, limit.to_owned())),
+                    Known::Absent(because) => {
+                        caveats.push((Caveat::NotEnforced, format!("{limit}: {because}")));
+                    }
+                }
+            }
+        }
+        caveats.extend(self.siblings(experiment));
+        caveats
+    }
+
+    /// Hyper-thread siblings in two roles, or that the machine does not say.
+    fn siblings(&self, experiment: &Experiment) -> Vec<(Caveat, String)> {
+        let siblings = match &self.rig.machine.siblings {
+            Known::Value(siblings) => siblings,
+            Known::Absent(because) => return vec![(Caveat::SiblingsUnknown, because.clone())],
+        };
+        let mut caveats = Vec::new();
+        let roles: Vec<_> = experiment.cores.iter().collect();
+        for (position, (role, cpus)) in roles.iter().enumerate() {
+            for (other, others) in &roles[position + 1..] {
+                let shared = cpus.iter().find(|cpu| {
+                    siblings.get(cpu).is_some_and(|siblings| {
+                        siblings
+                            .iter()
+                            .any(|sibling| sibling != *cpu && others.contains(sibling))
+                    })
+                });
+                if let Some(cpu) = shared {
+                    caveats.push((
+                        Caveat::SiblingCores,
+                        format!("a sibling of CPU {cpu} of {role} belongs to {other}"),
+                    ));
+                }
+            }
+        }
+        caveats
+    }
+}
+
+/// Where members' work folders are made: a folder of the machine that every user may enter.
+#[must_use]
+pub fn work_folder() -> PathBuf {
+    std::env::temp_dir().join(format!("loadlab-{}", rustix::process::geteuid().as_raw()))
+}
+
+/// The digest of loadlab's own program.
+#[must_use]
+pub fn own_digest() -> Known<Digest> {
+    let digest =
+        std::env::current_exe().and_then(|program| lock::resolve::digest_of_file(&program));
+    Known::from(digest)
+}
+
+/// The folder of the experiment that a draft came from.
+///
+/// # Errors
+/// When it is nowhere that it can be.
+pub fn experiment_folder(draft: &Path, experiment: &Experiment) -> Result<PathBuf, Failure> {
+    let draft = std::path::absolute(draft).unwrap_or_else(|_| draft.to_owned());
+    let root = draft.ancestors().nth(3).unwrap_or(&draft).to_owned();
+    let below = root.join("experiments").join(experiment.name.as_str());
+    let places = [below, root];
+    places
+        .iter()
+        .find(|place| place.join("experiment.yaml").is_file())
+        .cloned()
+        .ok_or_else(|| {
+            let message = format!(
+                "cannot find the manifest that {} was measured by",
+                paths::shown(&draft)
+            );
+            Failure::new(Code::Usage, message).hint("name it: `loadlab run --resume DRAFT FILE`")
+        })
+}

@@ -1,0 +1,49 @@
+//! `loadlab init`: a new, valid, runnable experiment folder.
+
+use std::path::Path;
+
+use super::args::Init;
+use super::failure::{Code, Failure};
+use super::paths;
+use super::ui::{Ui, safe};
+use crate::model::ExperimentName;
+
+/// Writes the folder; never over one that is there.
+///
+/// # Errors
+/// When the name is none, the folder exists, or it cannot be written.
+pub fn init(arguments: &Init, ui: Ui) -> Result<(), Failure> {
+    let name: ExperimentName = arguments.name.parse().map_err(|fault| {
+        Failure::new(
+            Code::Usage,
+            format!("cannot name an experiment so: {fault}"),
+        )
+    })?;
+    let folder = arguments.into.join(name.as_str());
+    let cannot = |path: &Path, error: std::io::Error| {
+        Failure::new(
+            Code::Usage,
+            format!("cannot write {}: {error}", paths::shown(path)),
+        )
+    };
+    std::fs::create_dir(&folder).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            let message = format!("{} exists already", paths::shown(&folder));
+            Failure::new(Code::Usage, message)
+                .hint("choose another name, or another folder with `--into`")
+        }
+        _ => cannot(&folder, error),
+    })?;
+    for (relative, text) in crate::manifest::new_experiment(&name) {
+        let path = folder.join(&relative);
+        let parent = path.parent().unwrap_or(&folder);
+        std::fs::create_dir_all(parent).map_err(|error| cannot(parent, error))?;
+        std::fs::write(&path, text).map_err(|error| cannot(&path, error))?;
+    }
+    let manifest = paths::shown(&folder.join("experiment.yaml"));
+    ui.result(&format!(
+        "wrote {manifest}\n\nnext:\n  loadlab validate {manifest}\n  loadlab lock {manifest}\n  loadlab run {manifest}",
+        manifest = safe(&manifest)
+    ));
+    Ok(())
+}

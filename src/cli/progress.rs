@@ -1,0 +1,233 @@
+//! Progress of a run: a bar with readings on a terminal, a plain log elsewhere. Both on standard error.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::ui::{Ui, safe};
+use crate::model::reading::Known;
+use crate::model::{LatencyValue, Quantile, Role};
+use crate::record::event::{BlockFinished, Measured, Rehearsed};
+use crate::run::{Closing, Notice, Observer};
+
+/// Shows a run's notices.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    ui: Ui,
+    readings: Vec<String>,
+}
+
+impl Progress {
+    /// A bar where standard error is a terminal, else a log.
+    #[must_use]
+    pub fn new(ui: Ui) -> Self {
+        let bar = ui.terminal.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}")
+                .expect("the template is well formed");
+            bar.set_style(style);
+            bar
+        });
+        Self {
+            bar,
+            ui,
+            readings: Vec::new(),
+        }
+    }
+
+    /// A line that stays.
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => self.ui.note(text),
+        }
+    }
+
+    /// What happens now: only on a terminal.
+    fn now(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(text);
+        }
+    }
+
+    fn measured(&mut self, measured: &Measured) {
+        self.readings
+            .push(format!("{} {}", measured.id, reading(measured)));
+    }
+
+    fn finished(&mut self, finished: &BlockFinished, again: bool, left: Duration) {
+        let readings = std::mem::take(&mut self.readings).join("; ");
+        let mut text = format!("{}  {readings}", finished.attempt);
+        if let Some((outcome, detail)) = &finished.outcome {
+            text = format!("{text}  {outcome}: {}", safe(detail));
+        }
+        for breach in &finished.breaches {
+            text = format!(
+                "{text}\n    invalid: {} ({})",
+                breach.code,
+                safe(&breach.evidence)
+            );
+        }
+        if again {
+            text.push_str("\n    will be tried again at the end of its round");
+        }
+        if self.bar.is_none() {
+            text = format!("{text}  [{} left]", time(left));
+        }
+        self.line(&text);
+        if let Some(bar) = &self.bar
+            && !again
+        {
+            bar.inc(1);
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::Session {
+                number,
+                done,
+                blocks,
+                left,
+            } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_length(blocks as u64);
+                    bar.set_position(done as u64);
+                }
+                let verb = if number > 1 { "going on" } else { "measuring" };
+                self.line(&format!(
+                    "{verb}: {done} of {blocks} blocks done, about {} left",
+                    time(left)
+                ));
+            }
+            Notice::Calibrating { reading, of } => {
+                self.now(format!("calibrating the probe, reading {reading} of {of}"))
+            }
+            Notice::Rehearsing(candidate) => self.now(format!("rehearsing {candidate}")),
+            Notice::Rehearsed(rehearsed) => self.line(&rehearsal(rehearsed)),
+            Notice::BlockStarted { attempt, left, .. } => {
+                self.now(format!("{attempt}, about {} left", time(left)))
+            }
+            Notice::Probing(attempt) => self.now(format!("{attempt}: probe")),
+            Notice::Step { attempt, what, .. } => self.now(format!("{attempt}: {}", safe(what))),
+            Notice::WarmingUp {
+                attempt, scenario, ..
+            } => self.now(format!("{attempt}: warming up {scenario}")),
+            Notice::Window {
+                attempt,
+                measurement,
+            } => self.now(format!("{attempt}: {}", measurement.id)),
+            Notice::Reading { second, millicores } => self.now(cores(second, millicores)),
+            Notice::Measured(measured) => self.measured(measured),
+            Notice::BlockFinished {
+                finished,
+                again,
+                left,
+            } => self.finished(finished, again, left),
+            Notice::Closed(closing) => {
+                if let Some(bar) = &self.bar {
+                    bar.finish_and_clear();
+                }
+                self.ui.note(&closed(closing));
+            }
+        }
+    }
+}
+
+fn rehearsal(rehearsed: &Rehearsed) -> String {
+    let different = rehearsed
+        .checks
+        .iter()
+        .filter_map(|check| check.difference.as_ref());
+    let mut text = format!("rehearsed {}", rehearsed.candidate);
+    match &rehearsed.failed {
+        Some((outcome, detail)) => text = format!("{text}: {outcome}: {}", safe(detail)),
+        None => text.push_str(": answers as expected"),
+    }
+    for difference in different {
+        text = format!("{text}\n    {}", safe(difference));
+    }
+    text
+}
+
+fn cores(second: u64, millicores: &BTreeMap<Role, u64>) -> String {
+    let shown: Vec<String> = millicores
+        .iter()
+        .map(|(role, used)| format!("{role} {}.{:02}", used / 1000, used % 1000 / 10))
+        .collect();
+    format!("second {second}, cores used: {}", shown.join(", "))
+}
+
+/// One measurement in a line: outcome, achieved rate, CPU of a request, p99.
+fn reading(measured: &Measured) -> String {
+    let Known::Value(account) = &measured.account else {
+        return measured.outcome.to_string();
+    };
+    let answered = account.answered.get();
+    let mut text = format!("{}, {answered} answers", measured.outcome);
+    if let Some(cpu) = candidate_cpu(measured).and_then(|cpu| cpu.checked_div(answered)) {
+        text = format!("{text}, {}.{} us of CPU each", cpu / 1000, cpu % 1000 / 100);
+    }
+    let p99: Quantile = "p99".parse().expect("p99 is a quantile");
+    if let Some(LatencyValue::Exactly(latency)) = account.latency.get(&p99) {
+        text = format!(
+            "{text}, p99 {}.{:02} ms",
+            latency / 1_000_000,
+            latency % 1_000_000 / 10_000
+        );
+    }
+    text
+}
+
+fn candidate_cpu(measured: &Measured) -> Option<u64> {
+    let read = |edge: &crate::model::reading::Edge| {
+        Some(edge.roles.get(&Role::Candidate)?.cpu.value()?.cpu_ns)
+    };
+    read(&measured.after)?.checked_sub(read(&measured.before)?)
+}
+
+fn closed(closing: &Closing) -> String {
+    let Closing {
+        valid,
+        invalid,
+        left,
+        ..
+    } = closing;
+    let state = if closing.complete {
+        "complete"
+    } else {
+        "not complete"
+    };
+    let mut text = format!("{state}: {valid} blocks valid, {invalid} invalid, {left} left");
+    if let Some(because) = &closing.because {
+        text = format!("{text} ({})", safe(because));
+    }
+    text
+}
+
+/// A length of time for a person: `3 min 20 s`.
+#[must_use]
+pub fn time(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_for_people() {
+        let shown = |seconds| time(Duration::from_secs(seconds));
+        assert_eq!(shown(7), "7 s");
+        assert_eq!(shown(200), "3 min 20 s");
+        assert_eq!(shown(7260), "2 h 1 min");
+    }
+}

@@ -1,0 +1,91 @@
+//! `loadlab report`: render a draft, or compare a published entry with what it renders to.
+
+use std::path::Path;
+
+use super::args::Report;
+use super::failure::{Code, Failure};
+use super::paths;
+use super::ui::{Ui, safe};
+use crate::record::layout;
+use crate::review::{self, Files, RenderEntryError};
+
+/// Renders, or compares.
+///
+/// # Errors
+/// When it cannot be read or rendered, is a published entry, or differs.
+pub fn report(arguments: &Report, ui: Ui) -> Result<(), Failure> {
+    let published = arguments.entry.join(layout::SUMS).exists();
+    if arguments.check {
+        return check(&arguments.entry, ui);
+    }
+    if published && arguments.output.is_none() {
+        let shown = paths::shown(&arguments.entry);
+        let failure = Failure::new(
+            Code::Usage,
+            format!("{shown} is a published entry and is never rewritten"),
+        );
+        return Err(
+            failure.hint("compare it with `--check`, or render elsewhere with `--output DIR`")
+        );
+    }
+    let files = review::render_entry(&arguments.entry).map_err(|error| failed(&error))?;
+    let target = match &arguments.output {
+        Some(output) => {
+            std::fs::create_dir(output).map_err(|error| {
+                let message = format!("cannot make {}: {error}", paths::shown(output));
+                Failure::new(Code::Usage, message)
+            })?;
+            output
+        }
+        None => &arguments.entry,
+    };
+    write(target, &files)?;
+    ui.result(&paths::shown(&target.join("report/entry.html")));
+    Ok(())
+}
+
+fn check(entry: &Path, ui: Ui) -> Result<(), Failure> {
+    let shown = paths::shown(entry);
+    let different = review::compare::check(entry).map_err(|error| failed(&error))?;
+    if different.is_empty() {
+        ui.result(&format!(
+            "{shown}: the report is what its records render to"
+        ));
+        return Ok(());
+    }
+    for difference in &different {
+        ui.failure(&Failure::new(Code::Damaged, safe(&difference.to_string())));
+    }
+    ui.note(&format!("{shown}: {} files differ", different.len()));
+    Err(Failure::printed(Code::Damaged))
+}
+
+/// Writes rendered files, each whole or not at all.
+fn write(folder: &Path, files: &Files) -> Result<(), Failure> {
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        replace(&path, bytes).map_err(|error| {
+            Failure::new(
+                Code::Internal,
+                format!("cannot write {}: {error}", paths::shown(&path)),
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent)?;
+    super::lock::write_whole(path, bytes)
+}
+
+/// A failure to render: the author's text or the records are at fault.
+#[must_use]
+pub fn failed(error: &RenderEntryError) -> Failure {
+    let code = match error {
+        RenderEntryError::Material(_) => Code::Damaged,
+        RenderEntryError::Render(_) => Code::Manifest,
+    };
+    Failure::new(code, safe(&error.to_string()))
+}

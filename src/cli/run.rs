@@ -1,0 +1,335 @@
+//! `loadlab run`: measure into a new draft, or go on with one.
+
+use std::path::Path;
+
+use super::args::Run;
+use super::equipment::{self, Equipment};
+use super::failure::{Code, Failure};
+use super::progress::Progress;
+use super::ui::{Ui, safe};
+use super::{locked, paths, source, validate};
+use crate::lock::Locked;
+use crate::manifest::Loaded;
+use crate::model::{Caveat, Digest};
+use crate::plan::{self, Plan};
+use crate::record::resume::Circumstances;
+use crate::record::{Draft, Inputs, Origin};
+use crate::record::{Event, Records};
+use crate::run::{Cancel, Closing, RunError};
+
+/// Measures; ends with what the run showed of the instrument.
+///
+/// # Errors
+/// When something is missing or unfit, blocks stayed invalid, or a person interrupted it.
+pub fn run(arguments: &Run, ui: Ui) -> Result<(), Failure> {
+    let (draft, equipment, plan, records) = match &arguments.resume {
+        Some(folder) => resume(folder, arguments, ui)?,
+        None => begin(arguments, ui)?,
+    };
+    measure(&draft, &equipment, &plan, &records, ui)
+}
+
+type Ready = (Draft, Equipment, Plan, Records);
+
+/// Checks everything before the draft is made, so that a fault leaves nothing behind.
+fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
+    let file = arguments
+        .file
+        .as_deref()
+        .expect("the command line asks for a file or a draft");
+    let loaded = validate::load(file, arguments.profile.as_deref(), ui)?;
+    let lock = lock_of(&loaded, arguments.unlocked, ui)?;
+    let locked = lock.as_ref().map(|(locked, _)| locked);
+    let full = plan::build(&loaded.experiment, locked.map(|locked| &locked.lock));
+    let plan = only(&full, &arguments.only)?;
+    let mut equipment = Equipment::find(&loaded.folder, arguments.generator.as_deref())?;
+    let programs = equipment.check_programs(&loaded.experiment, locked, ui)?;
+    equipment.take_cores(&loaded.experiment)?;
+    let inputs = inputs(&loaded, lock.map(|(_, bytes)| bytes), full, &equipment)?;
+    let mut caveats = caveats(&loaded, &inputs, &equipment);
+    caveats.extend(programs);
+    let runs = arguments
+        .runs
+        .clone()
+        .unwrap_or_else(|| paths::root(&loaded.folder).join("runs"));
+    let draft = create(&runs.join(loaded.experiment.name.as_str()), &inputs)?;
+    equipment.name(draft.entry());
+    let records = open(&draft, &loaded, caveats)?;
+    Ok((draft, equipment, plan, records))
+}
+
+/// Writes the first record.
+fn open(
+    draft: &Draft,
+    loaded: &Loaded,
+    caveats: Vec<(Caveat, String)>,
+) -> Result<Records, Failure> {
+    let origin = Origin {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        program: equipment::own_digest(),
+        source: source::commit(&loaded.folder),
+        caveats,
+    };
+    let internal = |error: &dyn std::error::Error| Failure::caused(Code::Internal, error);
+    let opened = draft.opening(origin).map_err(|error| internal(&error))?;
+    let mut writer = draft.writer().map_err(|error| internal(&error))?;
+    writer
+        .append(Event::Opened(Box::new(opened)))
+        .and_then(|()| writer.sync())
+        .map_err(|error| internal(&error))?;
+    drop(writer);
+    Ok(draft.records().map_err(|error| internal(&error))?.records)
+}
+
+fn lock_of(loaded: &Loaded, unlocked: bool, ui: Ui) -> Result<Option<(Locked, Vec<u8>)>, Failure> {
+    if unlocked {
+        ui.warn("measuring without a lock: the draft cannot be published");
+        return Ok(None);
+    }
+    locked::require(loaded, ui).map(Some)
+}
+
+fn only(plan: &Plan, patterns: &[String]) -> Result<Plan, Failure> {
+    if patterns.is_empty() {
+        return Ok(plan.clone());
+    }
+    plan::only(plan, patterns).map_err(|fault| Failure::new(Code::Usage, safe(&fault.to_string())))
+}
+
+fn inputs(
+    loaded: &Loaded,
+    lock: Option<Vec<u8>>,
+    plan: Plan,
+    equipment: &Equipment,
+) -> Result<Inputs, Failure> {
+    let read = |path: &Path| match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("cannot read {}: {error}", paths::shown(path));
+            Err(Failure::new(Code::Manifest, message))
+        }
+    };
+    let mut templates = std::collections::BTreeMap::new();
+    for file in &loaded.experiment.files {
+        if let Some(name) = file.path.strip_prefix("templates/")
+            && let Some(bytes) = read(&loaded.folder.join(&file.path))?
+        {
+            templates.insert(name.to_owned(), bytes);
+        }
+    }
+    Ok(Inputs {
+        manifest: loaded.manifest.clone(),
+        lock,
+        profile: loaded.profile.as_ref().map(|profile| profile.bytes.clone()),
+        prose: read(&loaded.folder.join("entry.md.j2"))?,
+        templates,
+        experiment: loaded.experiment.clone(),
+        plan,
+        host: equipment.rig.machine.clone(),
+        engine: equipment.file(),
+    })
+}
+
+/// Makes the draft under a name that is free: the day, a digest, and a number where it is taken.
+fn create(root: &Path, inputs: &Inputs) -> Result<Draft, Failure> {
+    let now = crate::measure::clock::realtime_ns();
+    let name = crate::record::inputs::entry_name(now, &inputs.manifest, inputs.lock.as_deref());
+    Draft::create(root, name, inputs).map_err(|error| Failure::caused(Code::Internal, &error))
+}
+
+fn caveats(loaded: &Loaded, inputs: &Inputs, equipment: &Equipment) -> Vec<(Caveat, String)> {
+    let mut caveats = plan::caveats(&loaded.experiment, &inputs.plan);
+    caveats.extend(equipment.caveats(&loaded.experiment));
+    if inputs.lock.is_none() {
+        caveats.push((Caveat::Unlocked, "measured with `--unlocked`".to_owned()));
+    }
+    caveats
+}
+
+/// Opens a draft and refuses when manifest, lock or machine are not what they were.
+fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
+    let damaged = |error: &dyn std::error::Error| Failure::caused(Code::Damaged, error);
+    let draft = Draft::open(folder).map_err(|error| damaged(&error))?;
+    draft.unchanged().map_err(|error| damaged(&error))?;
+    let experiment = draft.expanded().map_err(|error| damaged(&error))?;
+    let plan = only(
+        &draft.plan().map_err(|error| damaged(&error))?,
+        &arguments.only,
+    )?;
+    let file = match &arguments.file {
+        Some(file) => file.clone(),
+        None => equipment::experiment_folder(folder, &experiment)?,
+    };
+    let loaded = validate::load(&file, arguments.profile.as_deref(), ui)?;
+    let unlocked = draft.lock().map_err(|error| damaged(&error))?.is_none();
+    let lock = lock_of(&loaded, unlocked, ui)?;
+    let mut equipment = Equipment::find(&loaded.folder, arguments.generator.as_deref())?;
+    same_circumstances(
+        &draft,
+        &loaded,
+        lock.as_ref().map(|(_, bytes)| bytes.as_slice()),
+        &equipment,
+        ui,
+    )?;
+    equipment.check_programs(&experiment, lock.as_ref().map(|(locked, _)| locked), ui)?;
+    equipment.take_cores(&experiment)?;
+    equipment.name(draft.entry());
+    let records = draft.records().map_err(|error| damaged(&error))?.records;
+    Ok((draft, equipment, plan, records))
+}
+
+fn same_circumstances(
+    draft: &Draft,
+    loaded: &Loaded,
+    lock: Option<&[u8]>,
+    equipment: &Equipment,
+    ui: Ui,
+) -> Result<(), Failure> {
+    let before = draft
+        .circumstances()
+        .map_err(|error| Failure::caused(Code::Damaged, &error))?;
+    let now = Circumstances {
+        manifest: Digest::of(&loaded.manifest),
+        lock: lock.map(Digest::of),
+        expanded: crate::record::inputs::expanded_digest(&loaded.experiment),
+        host: equipment.rig.machine.clone(),
+    };
+    let Err(differences) = crate::record::resume::check(&before, &now) else {
+        return Ok(());
+    };
+    for difference in &differences {
+        ui.failure(&Failure::new(Code::Lock, safe(&difference.to_string())));
+    }
+    let message = format!(
+        "cannot go on with {}: it was begun under other circumstances",
+        paths::shown(draft.folder())
+    );
+    Err(Failure::new(Code::Lock, message)
+        .hint("measure anew with `loadlab run FILE`, or name the profile it was begun with"))
+}
+
+fn measure(
+    draft: &Draft,
+    equipment: &Equipment,
+    plan: &Plan,
+    records: &Records,
+    ui: Ui,
+) -> Result<(), Failure> {
+    let experiment = draft
+        .expanded()
+        .map_err(|error| Failure::caused(Code::Damaged, &error))?;
+    let mut writer = draft
+        .writer()
+        .map_err(|error| Failure::caused(Code::Damaged, &error))?;
+    let shown = paths::shown(draft.folder());
+    ui.note(&format!("draft: {shown}"));
+    let mut progress = Progress::new(ui);
+    let cancel = Cancel::default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::new(
+                Code::Internal,
+                format!("cannot start the run loop: {error}"),
+            )
+        })?;
+    let closing = runtime.block_on(async {
+        let signals = tokio::spawn(listen(cancel.clone(), ui));
+        let closing = crate::run::run(
+            plan,
+            &experiment,
+            records,
+            &equipment.rig,
+            &mut writer,
+            &mut progress,
+            &cancel,
+        )
+        .await;
+        signals.abort();
+        closing
+    });
+    match closing {
+        Ok(closing) => judge(&closing, &cancel, &shown, ui),
+        Err(error) => Err(failed(&error, &cancel, &shown)),
+    }
+}
+
+/// Hears SIGINT, SIGTERM and SIGHUP until the run ends.
+async fn listen(cancel: Cancel, ui: Ui) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ];
+    let Ok([mut interrupt, mut terminate, mut hangup]) = kinds
+        .map(signal)
+        .into_iter()
+        .collect::<Result<Vec<_>, _>>()
+        .map(|signals| <[_; 3]>::try_from(signals).expect("three kinds give three signals"))
+    else {
+        return;
+    };
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        if cancel.request() == 1 {
+            ui.note(
+                "stopping: the block in progress is marked interrupted; once more stops at once",
+            );
+        }
+    }
+}
+
+fn judge(closing: &Closing, cancel: &Cancel, draft: &str, ui: Ui) -> Result<(), Failure> {
+    if cancel.is_requested() {
+        let failure = Failure::new(
+            Code::Interrupted,
+            format!("interrupted; {} blocks are left", closing.left),
+        );
+        return Err(failure.hint(format!("go on with `loadlab run --resume {draft}`")));
+    }
+    ui.result(draft);
+    if closing.invalid > 0 {
+        let message = format!(
+            "{} blocks stayed invalid after every attempt",
+            closing.invalid
+        );
+        let hint = format!("`loadlab report {draft}` shows why; a quiet machine helps");
+        return Err(Failure::new(Code::Judgement, message).hint(hint));
+    }
+    ui.note(&format!("next: loadlab report {draft}"));
+    Ok(())
+}
+
+fn failed(error: &RunError, cancel: &Cancel, draft: &str) -> Failure {
+    let code = if cancel.is_requested() {
+        Code::Interrupted
+    } else {
+        code_of(error)
+    };
+    let failure = Failure::new(code, safe(&error.to_string()));
+    failure.hint(format!(
+        "what was measured is kept; go on with `loadlab run --resume {draft}`"
+    ))
+}
+
+/// The exit code that goes with a run's error.
+#[must_use]
+pub const fn code_of(error: &RunError) -> Code {
+    match error {
+        RunError::Unfit(_)
+        | RunError::NoEngine { .. }
+        | RunError::Engine(_)
+        | RunError::Beginning(_) => Code::Unfit,
+        RunError::FileChanged { .. } => Code::Lock,
+        RunError::Unbound { .. } | RunError::Unreadable { .. } => Code::Manifest,
+        RunError::Records(_) => Code::Damaged,
+        RunError::Journal(_) | RunError::Abandoned => Code::Internal,
+    }
+}

@@ -1,0 +1,123 @@
+//! The only place that prints. Results go to standard output, everything else to standard error.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is where printing happens"
+)]
+
+use std::io::{IsTerminal, Write};
+
+use super::args::ColorChoice;
+use super::failure::Failure;
+
+/// How this process prints.
+#[derive(Debug, Clone, Copy)]
+pub struct Ui {
+    /// Colours on standard output.
+    pub stdout_color: bool,
+    /// Colours on standard error.
+    pub stderr_color: bool,
+    /// Whether standard error is a terminal.
+    pub terminal: bool,
+}
+
+impl Ui {
+    /// Decides from the choice and from what the streams are.
+    #[must_use]
+    pub fn new(choice: ColorChoice) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let color = |terminal: bool| match choice {
+            ColorChoice::Auto => terminal && !plain,
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        };
+        let terminal = std::io::stderr().is_terminal();
+        Self {
+            stdout_color: color(std::io::stdout().is_terminal()),
+            stderr_color: color(terminal),
+            terminal,
+        }
+    }
+
+    /// Prints a result. A reader that went away ends the program quietly.
+    pub fn result(&self, text: &str) {
+        let mut out = std::io::stdout().lock();
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        if write!(out, "{text}{end}")
+            .and_then(|()| out.flush())
+            .is_err()
+        {
+            std::process::exit(0);
+        }
+    }
+
+    /// Prints a value as JSON, indented.
+    pub fn json<T: serde::Serialize>(&self, value: &T) {
+        let text = serde_json::to_string_pretty(value).expect("a result has string keys");
+        self.result(&text);
+    }
+
+    /// Prints a note that is no result.
+    pub fn note(&self, text: &str) {
+        eprintln!("{text}");
+    }
+
+    /// Prints text that was made elsewhere, such as diagnostics, as it is.
+    pub fn raw(&self, text: &str) {
+        eprint!("{text}");
+    }
+
+    /// Prints a caveat or another warning.
+    pub fn warn(&self, text: &str) {
+        eprintln!("{} {text}", self.paint("warning:", "33;1"));
+    }
+
+    /// Prints a failure with its hint.
+    pub fn failure(&self, failure: &Failure) {
+        if !failure.message.is_empty() {
+            eprintln!("{} {}", self.paint("error:", "31;1"), failure.message);
+        }
+        if let Some(hint) = &failure.hint {
+            eprintln!("{} {hint}", self.paint("hint:", "36;1"));
+        }
+    }
+
+    fn paint(self, text: &str, style: &str) -> String {
+        if self.stderr_color {
+            format!("\u{1b}[{style}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Text from elsewhere, made safe for a terminal: control, escape and bidirectional characters are
+/// shown, not obeyed.
+#[must_use]
+pub fn safe(text: &str) -> String {
+    let shown = |character: char| {
+        let hidden = character.is_control()
+            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        hidden && character != '\n' && character != '\t'
+    };
+    text.chars()
+        .map(|character| {
+            if shown(character) {
+                character.escape_unicode().to_string()
+            } else {
+                character.to_string()
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::safe;
+
+    #[test]
+    fn escapes_are_shown_not_obeyed() {
+        assert_eq!(safe("a\u{1b}[31mb\u{202e}c\n"), "a\\u{1b}[31mb\\u{202e}c\n");
+    }
+}
