@@ -1,0 +1,7 @@
+//! Stories of the command line: whole standard output, standard error and exit code.
+
+mod support;
+
+mod init;
+mod validate;
+mod words;
