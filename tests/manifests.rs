@@ -8,9 +8,10 @@ use serde_json::Value;
 
 /// The files of one half of the corpus, relative to the repository, sorted.
 fn corpus(kind: &str) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(Path::new("tests/data/manifests").join(kind)).unwrap();
+    let entries = std::fs::read_dir(Path::new("tests/data/manifests").join(kind))
+        .expect("the corpus is there");
     let mut files: Vec<PathBuf> = entries
-        .map(|entry| entry.unwrap().path())
+        .map(|entry| entry.expect("a folder can be listed").path())
         .filter(|path| {
             path.extension()
                 .is_some_and(|extension| extension == "yaml")
@@ -21,12 +22,15 @@ fn corpus(kind: &str) -> Vec<PathBuf> {
 }
 
 fn stem(path: &Path) -> String {
-    path.file_stem().unwrap().to_str().unwrap().to_owned()
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// Loads a file of the corpus with the profile that its first line names.
 fn load(path: &Path) -> Result<Loaded, Faults> {
-    let bytes = std::fs::read(path).unwrap();
+    let bytes = std::fs::read(path).expect("the corpus can be read");
     let text = String::from_utf8_lossy(&bytes);
     let profile = text
         .lines()

@@ -88,7 +88,7 @@ fn snippet<'a>(marks: &[Mark<'a>], sources: &'a [SourceText]) -> Option<Element<
     let end = line_end(text, last);
     let annotations = marks.iter().map(|(kind, place, label)| {
         let until = place.end.min(line_end(text, place.start)).max(place.start);
-        let annotation = kind.clone().span(place.start - begin..until - begin);
+        let annotation = kind.span(place.start - begin..until - begin);
         match label {
             Some(label) => annotation.label(harmless(label)),
             None => annotation,

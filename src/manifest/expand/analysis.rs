@@ -44,7 +44,7 @@ fn balance(phase: &Phase, context: &mut Context<'_>) {
         return;
     }
     let message = format!(
-        "{} rounds of {candidates} candidates are not balanced fully; a balanced order has {design} rounds or a multiple",
+        "`repetitions: {}` for {candidates} candidates is not balanced fully; a balanced order has {design} rounds or a multiple",
         phase.repetitions
     );
     let pointer = below(&below("/phases", phase.name.as_str()), "repetitions");

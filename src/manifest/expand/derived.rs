@@ -49,65 +49,31 @@ impl Check<'_, '_> {
     fn rule(&mut self, wire: wire::Derived, budgets: &Budgets) -> (Option<String>, DerivedRule) {
         use wire::Derived::{CoresByCpuTime, CoresByInstance, Corroboration, Formula, Share};
         match wire {
-            CoresByCpuTime {
-                title,
-                target,
-                scenario,
-                phase,
-                against,
-            } => {
-                let against = self.against(against.map(|name| name.0), &phase.0);
-                self.of_scenario(&phase.0, &scenario.0, Metric::CpuPerRequest);
-                let (target, scenario, phase) = (target.0, scenario.0, phase.0);
-                (
-                    title,
-                    DerivedRule::CoresByCpuTime {
-                        target,
-                        scenario,
-                        phase,
-                        against,
-                    },
-                )
+            CoresByCpuTime(cores) => {
+                let against = self.against(cores.against.map(|name| name.0), &cores.phase.0);
+                self.of_scenario(&cores.phase.0, &cores.scenario.0, Metric::CpuPerRequest);
+                let (target, scenario, phase) = (cores.target.0, cores.scenario.0, cores.phase.0);
+                let rule = DerivedRule::CoresByCpuTime {
+                    target,
+                    scenario,
+                    phase,
+                    against,
+                };
+                (cores.title, rule)
             }
-            CoresByInstance {
-                title,
-                target,
-                scenario,
-                phase,
-                against,
-            } => {
-                let against = self.against(against.map(|name| name.0), &phase.0);
-                self.instance(&phase.0, &scenario.0, budgets);
-                let (target, scenario, phase) = (target.0, scenario.0, phase.0);
-                (
-                    title,
-                    DerivedRule::CoresByInstance {
-                        target,
-                        scenario,
-                        phase,
-                        against,
-                    },
-                )
+            CoresByInstance(cores) => {
+                let against = self.against(cores.against.map(|name| name.0), &cores.phase.0);
+                self.instance(&cores.phase.0, &cores.scenario.0, budgets);
+                let (target, scenario, phase) = (cores.target.0, cores.scenario.0, cores.phase.0);
+                let rule = DerivedRule::CoresByInstance {
+                    target,
+                    scenario,
+                    phase,
+                    against,
+                };
+                (cores.title, rule)
             }
-            Share {
-                title,
-                of,
-                r#in,
-                metric,
-                phase,
-            } => {
-                self.share(&of.0, &r#in.0, metric.0, &phase.0);
-                let (of, within, metric, phase) = (of.0, r#in.0, metric.0, phase.0);
-                (
-                    title,
-                    DerivedRule::Share {
-                        of,
-                        within,
-                        metric,
-                        phase,
-                    },
-                )
-            }
+            Share(share) => self.share(share),
             Corroboration {
                 title,
                 target,
@@ -152,17 +118,20 @@ impl Check<'_, '_> {
         }
     }
 
-    fn share(
-        &mut self,
-        of: &ScenarioName,
-        within: &ScenarioName,
-        metric: Metric,
-        phase: &PhaseName,
-    ) {
-        self.of_scenario(phase, within, metric);
-        if let Some(phase) = self.phases.get(phase) {
-            reference::scenario(of, phase, &below(self.at, "of"), self.context);
+    fn share(&mut self, wire: wire::ShareOf) -> (Option<String>, DerivedRule) {
+        let (of, within, phase) = (wire.of.0, wire.r#in.0, wire.phase.0);
+        let metric = wire.metric.0;
+        self.of_scenario(&phase, &within, metric);
+        if let Some(phase) = self.phases.get(&phase) {
+            reference::scenario(&of, phase, &below(self.at, "of"), self.context);
         }
+        let rule = DerivedRule::Share {
+            of,
+            within,
+            metric,
+            phase,
+        };
+        (wire.title, rule)
     }
 
     /// The phase exists, measures the scenario and estimates the metric.

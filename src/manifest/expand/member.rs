@@ -48,7 +48,7 @@ pub(super) fn members(
     let pointer = below(owner, "run");
     let process = |pointer: String, process| Written {
         pointer,
-        program: WrittenProgram::Process(Box::new(process)),
+        program: WrittenProgram::Process(process),
     };
     let stub = |pointer: String, stub| Written {
         pointer,

@@ -94,6 +94,7 @@ fn candidates(
 }
 
 fn load(wire: wire::Load, at: &str, context: &mut Context<'_>) -> LoadShape {
+    scenarios_are_declared(&wire, at, context);
     let shape = match wire {
         wire::Load::FixedRate {
             rates,
@@ -105,13 +106,6 @@ fn load(wire: wire::Load, at: &str, context: &mut Context<'_>) -> LoadShape {
             quiet,
             keep_requests,
         } => {
-            for name in rates.0.keys() {
-                is_declared(
-                    &name.0,
-                    &below(&below(at, "rates"), name.0.as_str()),
-                    context,
-                );
-            }
             let points =
                 |rates: wire::OneOrMany<wire::Rate>| rates.0.iter().map(|rate| rate.0).collect();
             let rates = rates.0.into_iter();
@@ -134,13 +128,6 @@ fn load(wire: wire::Load, at: &str, context: &mut Context<'_>) -> LoadShape {
             timeout,
             quiet,
         } => {
-            for (index, name) in scenarios.iter().flatten().enumerate() {
-                is_declared(
-                    &name.0,
-                    &below(&below(at, "scenarios"), &index.to_string()),
-                    context,
-                );
-            }
             let named = scenarios.map(|names| names.into_iter().map(|name| name.0).collect());
             LoadShape::Ceiling {
                 scenarios: named.unwrap_or_else(|| context.names.scenarios.clone()),
@@ -183,6 +170,29 @@ fn common(
         timeout: or(timeout, 10),
         quiet: or(quiet, 5),
         keep_requests,
+    }
+}
+
+fn scenarios_are_declared(wire: &wire::Load, at: &str, context: &mut Context<'_>) {
+    match wire {
+        wire::Load::FixedRate { rates, .. } => {
+            for name in rates.0.keys() {
+                is_declared(
+                    &name.0,
+                    &below(&below(at, "rates"), name.0.as_str()),
+                    context,
+                );
+            }
+        }
+        wire::Load::Ceiling { scenarios, .. } => {
+            for (index, name) in scenarios.iter().flatten().enumerate() {
+                is_declared(
+                    &name.0,
+                    &below(&below(at, "scenarios"), &index.to_string()),
+                    context,
+                );
+            }
+        }
     }
 }
 

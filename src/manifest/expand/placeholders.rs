@@ -257,11 +257,10 @@ fn unknown_variable(name: &str, scope: &Scope<'_>) -> Option<String> {
         return None;
     }
     let words: Vec<&str> = name.split('.').collect();
-    let partial = match words.as_slice() {
-        ["value" | "budget" | "service" | "member"] => true,
-        ["service" | "member", _] => true,
-        _ => false,
-    };
+    let partial = matches!(
+        words.as_slice(),
+        ["value" | "budget" | "service" | "member"] | ["service" | "member", _]
+    );
     if partial {
         return None;
     }

@@ -184,58 +184,11 @@ pub(in crate::manifest) struct Comparison {
 #[schemars(extend("x-change-class" = "analysis", "x-later" = ["cost"]))]
 pub(in crate::manifest) enum Derived {
     /// The target times CPU per request, per candidate.
-    CoresByCpuTime {
-        /// How the report calls it. Default: its name.
-        #[schemars(example = &"Cores at 50,000 a second", extend("x-change-class" = "cosmetic"), length(min = 1))]
-        title: Option<String>,
-        /// The rate to serve.
-        #[schemars(example = &"50000/s")]
-        target: Rate,
-        /// Which request.
-        #[schemars(example = &"page")]
-        scenario: Name<ScenarioName>,
-        /// The phase whose CPU per request is taken.
-        #[schemars(example = &"fixed-rate")]
-        phase: Name<PhaseName>,
-        /// The candidate that the others are divided by. Default: no ratios.
-        #[schemars(example = &"plain")]
-        against: Option<Name<CandidateName>>,
-    },
+    CoresByCpuTime(Cores),
     /// The target over the ceiling times the budget's cores, per candidate.
-    CoresByInstance {
-        /// How the report calls it. Default: its name.
-        #[schemars(example = &"Instances at 50,000 a second", extend("x-change-class" = "cosmetic"), length(min = 1))]
-        title: Option<String>,
-        /// The rate to serve.
-        #[schemars(example = &"50000/s")]
-        target: Rate,
-        /// Which request.
-        #[schemars(example = &"page")]
-        scenario: Name<ScenarioName>,
-        /// The ceiling phase.
-        #[schemars(example = &"ceiling")]
-        phase: Name<PhaseName>,
-        /// The candidate that the others are divided by. Default: no ratios.
-        #[schemars(example = &"plain")]
-        against: Option<Name<CandidateName>>,
-    },
+    CoresByInstance(Cores),
     /// A metric of one scenario over the same metric of another, per candidate.
-    Share {
-        /// How the report calls it. Default: its name.
-        #[schemars(example = &"Share of the token check", extend("x-change-class" = "cosmetic"), length(min = 1))]
-        title: Option<String>,
-        /// The numerator.
-        #[schemars(example = &"token-check")]
-        of: Name<ScenarioName>,
-        /// The denominator.
-        #[schemars(example = &"read")]
-        r#in: Name<ScenarioName>,
-        /// The metric.
-        metric: MetricName,
-        /// The phase.
-        #[schemars(example = &"fixed-rate")]
-        phase: Name<PhaseName>,
-    },
+    Share(ShareOf),
     /// Whether two phases agree: achieved at a target not held against the ceiling.
     Corroboration {
         /// How the report calls it. Default: its name.
@@ -262,4 +215,47 @@ pub(in crate::manifest) enum Derived {
         /// The unit that it must have. Default: the one that follows from it.
         unit: Option<FormulaUnit>,
     },
+}
+
+/// How many cores a rate needs.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-change-class" = "analysis"))]
+pub(in crate::manifest) struct Cores {
+    /// How the report calls it. Default: its name.
+    #[schemars(example = &"Cores at 50,000 a second", extend("x-change-class" = "cosmetic"), length(min = 1))]
+    pub(in crate::manifest) title: Option<String>,
+    /// The rate to serve.
+    #[schemars(example = &"50000/s")]
+    pub(in crate::manifest) target: Rate,
+    /// Which request.
+    #[schemars(example = &"page")]
+    pub(in crate::manifest) scenario: Name<ScenarioName>,
+    /// The phase whose numbers are taken: by instance a ceiling.
+    #[schemars(example = &"fixed-rate")]
+    pub(in crate::manifest) phase: Name<PhaseName>,
+    /// The candidate that the others are divided by. Default: no ratios.
+    #[schemars(example = &"plain")]
+    pub(in crate::manifest) against: Option<Name<CandidateName>>,
+}
+
+/// A metric of one scenario over the same metric of another.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-change-class" = "analysis"))]
+pub(in crate::manifest) struct ShareOf {
+    /// How the report calls it. Default: its name.
+    #[schemars(example = &"Share of the token check", extend("x-change-class" = "cosmetic"), length(min = 1))]
+    pub(in crate::manifest) title: Option<String>,
+    /// The numerator.
+    #[schemars(example = &"token-check")]
+    pub(in crate::manifest) of: Name<ScenarioName>,
+    /// The denominator.
+    #[schemars(example = &"read")]
+    pub(in crate::manifest) r#in: Name<ScenarioName>,
+    /// The metric.
+    pub(in crate::manifest) metric: MetricName,
+    /// The phase.
+    #[schemars(example = &"fixed-rate")]
+    pub(in crate::manifest) phase: Name<PhaseName>,
 }

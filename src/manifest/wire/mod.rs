@@ -14,7 +14,7 @@ mod shorthand;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(super) use analysis::{Comparison, Derived, Guards, Interval, Order, OrderWords};
+pub(super) use analysis::{Comparison, Derived, Guards, Interval, Order, OrderWords, ShareOf};
 pub(super) use leaf::{
     CoreSet, Duration, FormulaUnit, MetricName, Name, Rate, RoleName, Share, Size,
 };

@@ -133,7 +133,7 @@ texts! {
 #[schemars(extend("x-change-class" = "method", "x-later" = ["image", "build", "rootfs", "loadlab"]))]
 pub(in crate::manifest) enum Run {
     /// A local command.
-    Process(Process),
+    Process(Box<Process>),
     /// loadlab's own test server.
     Stub(Stub),
     /// Several members that share the role's budget and cores.
@@ -149,7 +149,7 @@ pub(in crate::manifest) enum Run {
 #[schemars(extend("x-change-class" = "method", "x-later" = ["image", "build", "rootfs", "loadlab"]))]
 pub(in crate::manifest) enum MemberRun {
     /// A local command.
-    Process(Process),
+    Process(Box<Process>),
     /// loadlab's own test server.
     Stub(Stub),
 }
