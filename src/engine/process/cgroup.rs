@@ -150,9 +150,11 @@ fn make_v1(folder: &Path, controller: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes loadlab's folder in the unified hierarchy and hands controllers down to it.
+/// Makes loadlab's folder in the unified hierarchy and hands controllers down to it. Where none can be
+/// handed down, CPU time is still counted there and whole groups are still killed.
 fn v2_place(hierarchy: &Hierarchy) -> Result<Unified, String> {
     let mut reason = String::new();
+    let mut bare = None;
     for parent in [&hierarchy.mount, &hierarchy.own] {
         let folder = parent.join(OWN);
         if let Err(error) = make(&folder) {
@@ -165,16 +167,16 @@ fn v2_place(hierarchy: &Hierarchy) -> Result<Unified, String> {
         }
         drop(hand_down(parent));
         drop(hand_down(&folder));
-        let controllers = handed_down(&folder);
-        if !controllers.is_empty() {
-            return Ok(Unified {
-                folder,
-                controllers,
-            });
+        let place = Unified {
+            controllers: handed_down(&folder),
+            folder,
+        };
+        if !place.controllers.is_empty() {
+            return Ok(place);
         }
-        reason = format!("{} hands no controllers down to loadlab", parent.display());
+        bare = bare.or(Some(place));
     }
-    Err(reason)
+    bare.ok_or(reason)
 }
 
 const BUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
@@ -333,66 +335,4 @@ impl GroupFolders {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn places() -> Places {
-        Places {
-            v1: BTreeMap::from([
-                ("memory", "/m/loadlab".into()),
-                ("cpuacct", "/c/loadlab".into()),
-            ]),
-            v2: Some(Unified {
-                folder: "/u/loadlab".into(),
-                controllers: BTreeSet::from(["pids".to_owned()]),
-            }),
-            refused: BTreeMap::from([("cpuset", "not permitted".to_owned())]),
-        }
-    }
-
-    #[test]
-    fn each_controller_has_its_place_or_a_reason() {
-        let places = places();
-        let reasons = WANTED.map(|controller| places.refusal(controller));
-        let offers = |name| {
-            Some(format!(
-                "this machine offers no `{name}` cgroup controller to loadlab"
-            ))
-        };
-        let expected = [
-            offers("cpu"),
-            None,
-            Some("not permitted".to_owned()),
-            None,
-            None,
-            offers("freezer"),
-        ];
-        assert_eq!(reasons, expected);
-    }
-
-    #[test]
-    fn a_members_memory_is_its_own() {
-        let folders = places().folders("e", "p-candidate");
-        let name: MemberName = "main".parse().unwrap();
-        let expected = [
-            "/c/loadlab/e/p-candidate",
-            "/m/loadlab/e/p-candidate/main",
-            "/u/loadlab/e/p-candidate/main",
-        ];
-        assert_eq!(
-            folders.leaves(Some(&name)),
-            expected.map(PathBuf::from).into()
-        );
-        let own = (Version::V1, PathBuf::from("/m/loadlab/e/p-candidate/main"));
-        assert_eq!(folders.member(&name), Some(own));
-        assert_eq!(folders.of("cpuset"), None);
-        assert_eq!(
-            folders.cpu_time(),
-            Some((Version::V1, Path::new("/c/loadlab/e/p-candidate")))
-        );
-        assert_eq!(
-            folders.listing(),
-            Some(Path::new("/u/loadlab/e/p-candidate"))
-        );
-    }
-}
+mod tests;

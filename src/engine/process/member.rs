@@ -3,7 +3,7 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -197,30 +197,77 @@ pub(super) fn exit(status: std::process::ExitStatus) -> Exit {
     }
 }
 
-/// Copies standard error to the log and tells of its lines.
-async fn pump(
-    group: Arc<Running>,
-    name: MemberName,
-    mut errors: pipe::Receiver,
-    log: std::path::PathBuf,
-) {
-    let Ok(mut log) = OpenOptions::new().append(true).create(true).open(log) else {
-        return;
-    };
+/// Copies standard error to the log and tells of its lines. It reads on whatever happens to the log: a
+/// member whose standard error nobody reads would be stopped or ended by it.
+async fn pump(group: Arc<Running>, name: MemberName, mut errors: pipe::Receiver, log: PathBuf) {
+    let mut log = OpenOptions::new().append(true).create(true).open(log).ok();
     let mut buffer = vec![0; 16 * 1024];
-    let mut line = Vec::new();
+    let mut splitter = Splitter::default();
     while let Ok(count @ 1..) = errors.read(&mut buffer).await {
-        drop(log.write_all(&buffer[..count]));
-        for byte in &buffer[..count] {
-            if *byte != b'\n' {
-                line.push(*byte);
-            }
-            if *byte == b'\n' || line.len() == LONGEST_LINE {
-                group.tell_line(&name, std::mem::take(&mut line));
-            }
+        if let Some(log) = &mut log {
+            drop(log.write_all(&buffer[..count]));
+        }
+        for line in splitter.feed(&buffer[..count]) {
+            group.tell_line(&name, line);
         }
     }
-    if !line.is_empty() {
+    if let Some(line) = splitter.rest() {
         group.tell_line(&name, line);
+    }
+}
+
+/// Cuts a stream of bytes into lines of bounded length.
+#[derive(Debug, Default)]
+struct Splitter {
+    line: Vec<u8>,
+    is_rest: bool,
+}
+
+impl Splitter {
+    /// The lines that are complete with these bytes.
+    fn feed(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut lines = Vec::new();
+        for byte in bytes {
+            if *byte != b'\n' {
+                self.line.push(*byte);
+                if self.line.len() == LONGEST_LINE {
+                    lines.push(std::mem::take(&mut self.line));
+                    self.is_rest = true;
+                }
+            } else if self.line.is_empty() && self.is_rest {
+                // The end of a line that was told of already.
+                self.is_rest = false;
+            } else {
+                lines.push(std::mem::take(&mut self.line));
+                self.is_rest = false;
+            }
+        }
+        lines
+    }
+
+    /// A last line without an end.
+    fn rest(self) -> Option<Vec<u8>> {
+        (!self.line.is_empty()).then_some(self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_at_their_ends_and_where_they_are_too_long() {
+        let long = vec![b'x'; LONGEST_LINE];
+        let mut splitter = Splitter::default();
+        assert_eq!(splitter.feed(b"a\n\nb"), [b"a".to_vec(), Vec::new()]);
+        assert_eq!(
+            splitter.feed(b"\xff\nc\n"),
+            [b"b\xff".to_vec(), b"c".to_vec()]
+        );
+        assert_eq!(splitter.feed(&long), std::slice::from_ref(&long));
+        assert_eq!(splitter.feed(b"\n\n"), [Vec::new()]);
+        assert_eq!(splitter.feed(&long), std::slice::from_ref(&long));
+        assert_eq!(splitter.feed(b"y\nz"), [b"y".to_vec()]);
+        assert_eq!(splitter.rest(), Some(b"z".to_vec()));
     }
 }

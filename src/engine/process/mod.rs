@@ -16,6 +16,8 @@ pub mod lock;
 mod member;
 mod port;
 mod reading;
+mod reserve;
+mod settings;
 mod state;
 mod stop;
 mod tree;
@@ -24,7 +26,7 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,14 +34,15 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 
 pub use lock::{CoreLock, Refused};
+pub use settings::ProcessSettings;
 pub use state::default_state_folder;
 
 use self::cgroup::Places;
 use self::group::Running;
 use self::launch::Refusal;
 use self::port::Ports;
-use self::state::{GroupState, Identity};
-use self::work::WorkFolder;
+use self::reserve::{group_name, plain};
+use self::state::Identity;
 use super::{
     Duplex, Engine, EngineError, Group, Leftover, MemberEvent, MemberSpec, Output, RoleSpec, Tag,
     Trouble,
@@ -52,36 +55,6 @@ use crate::model::{EngineKind, Known, RoleReading};
 
 /// The address that members listen on.
 const HOST: &str = "127.0.0.1";
-
-/// What a process engine needs to know.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProcessSettings {
-    /// The program that has the hidden verb [`gate::VERB`]: loadlab itself.
-    pub gate_program: PathBuf,
-    /// Where groups get their folders: `<work>/<entry>/<part>-<role>`. Absolute; not a member's user's
-    /// secret, since members that run as another user must be able to enter it.
-    pub work: PathBuf,
-    /// Where the records for `gc` are.
-    pub state: PathBuf,
-    /// Whether cgroups may be made.
-    pub cgroups: bool,
-}
-
-impl ProcessSettings {
-    /// The settings of a run: this program's own gate, the default place for records, cgroups where
-    /// permitted.
-    ///
-    /// # Errors
-    /// When the path of this program is not known.
-    pub fn new(work: PathBuf) -> io::Result<Self> {
-        Ok(Self {
-            gate_program: std::env::current_exe()?,
-            work,
-            state: default_state_folder(),
-            cgroups: true,
-        })
-    }
-}
 
 /// The engine of local processes.
 pub struct ProcessEngine {
@@ -134,76 +107,6 @@ impl ProcessEngine {
             failed(operation, format!("group `{}`", group.id))("this engine has no such group")
         })
     }
-
-    /// Everything of a group but its ports, made in the order in which a crash can be cleaned up.
-    async fn make(&self, role: &RoleSpec, tag: &Tag) -> io::Result<Running> {
-        let name = group_name(role, tag);
-        let folders = self.places.folders(&tag.entry, &name);
-        let work = WorkFolder(self.settings.work.join(&tag.entry).join(&name));
-        let members: Vec<MemberName> = role.members.iter().map(|(name, _)| name.clone()).collect();
-        let path = self
-            .settings
-            .state
-            .join(format!("{}.{name}.json", tag.entry));
-        self.clear_way(&path).await?;
-        if work.0.exists() {
-            return Err(io::Error::other(format!(
-                "{} is there already",
-                work.0.display()
-            )));
-        }
-        let record = GroupState {
-            version: 1,
-            entry: tag.entry.clone(),
-            group: name,
-            boot: self.boot.clone(),
-            owner: self.owner,
-            cgroups: folders.all().into_iter().collect(),
-            work: work.0.clone(),
-            members: members.iter().map(|name| (name.clone(), None)).collect(),
-        };
-        record.write(&path)?;
-        let made = async {
-            // Counters of a group begin at nothing: an old, empty folder is made anew.
-            if let Some(pid) = folders
-                .all()
-                .iter()
-                .find_map(|folder| kill::processes(folder).first().copied())
-            {
-                return Err(io::Error::other(format!(
-                    "process {pid} is in its cgroup already"
-                )));
-            }
-            kill::remove(&folders.all()).await?;
-            work.make(&members)?;
-            folders.make(&members)?;
-            limits::set(&folders, role.cpus.as_ref(), &role.budget)
-        };
-        if let Err(error) = made.await {
-            drop(kill::remove(&folders.all()).await);
-            drop(work.remove());
-            drop(std::fs::remove_file(&path));
-            return Err(error);
-        }
-        Ok(Running::new(role.clone(), folders, work, (path, record)))
-    }
-
-    /// Removes what an earlier run left under the same name; refuses where that run lives.
-    async fn clear_way(&self, path: &Path) -> io::Result<()> {
-        match GroupState::read(path) {
-            Ok(state) if state.owner_lives() => Err(io::Error::other(format!(
-                "process {} has a group of this name",
-                state.owner.pid
-            ))),
-            Ok(_) => leftovers::remove(&self.settings.state, path).await,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(io::Error::other(format!("{}: {error}", path.display()))),
-        }
-    }
-}
-
-fn group_name(role: &RoleSpec, tag: &Tag) -> String {
-    format!("{}-{}", tag.part, role.role)
 }
 
 fn failed<E: std::fmt::Display>(
@@ -225,12 +128,6 @@ fn refused(operation: &'static str, object: String) -> impl FnOnce(Refusal) -> E
         because: refusal.because,
         kind: refusal.kind,
     }
-}
-
-/// Whether a part of a tag can be a folder's name.
-fn plain(text: &str) -> bool {
-    let fine = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    !text.is_empty() && !text.starts_with('.') && text.len() <= 100 && text.bytes().all(fine)
 }
 
 #[async_trait]

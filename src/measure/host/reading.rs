@@ -10,7 +10,7 @@ use crate::measure::{clock, keyed, known, process, text, value};
 use crate::model::Known;
 use crate::model::reading::HostReading;
 
-/// Reads the machine's counters; takes about a tenth of a millisecond.
+/// Reads the machine's counters; takes some tenths of a millisecond.
 ///
 /// `cpus` is empty where `/proc/stat` cannot be read.
 #[must_use]
