@@ -52,10 +52,7 @@ fn an_ordinary_user_runs_everything_without_cgroups() {
         let mut command = this_test(name);
         let command = command.uid(65534).gid(65534).env("TMPDIR", folder.path());
         let output = command.current_dir("/").output().unwrap();
-        assert!(
-            output.status.success(),
-            "{name}: {}",
-            String::from_utf8_lossy(&output.stdout)
-        );
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains("1 passed"), "{name}: {printed}");
     }
 }

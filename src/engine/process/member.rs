@@ -265,7 +265,7 @@ mod tests {
             [b"b\xff".to_vec(), b"c".to_vec()]
         );
         assert_eq!(splitter.feed(&long), std::slice::from_ref(&long));
-        assert_eq!(splitter.feed(b"\n\n"), [Vec::new()]);
+        assert_eq!(splitter.feed(b"\n\n"), [Vec::<u8>::new()]);
         assert_eq!(splitter.feed(&long), std::slice::from_ref(&long));
         assert_eq!(splitter.feed(b"y\nz"), [b"y".to_vec()]);
         assert_eq!(splitter.rest(), Some(b"z".to_vec()));
