@@ -1,5 +1,7 @@
 //! The formulas against an independent tool, and every interval and verdict rule on simulated draws.
 
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
+
 use loadlab::estimate::centre::Sample;
 use loadlab::estimate::interval::{median_rank, of_median};
 use loadlab::estimate::rank::Nulls;
@@ -149,18 +151,12 @@ fn intervals_of_ratios_cover_what_they_state() {
         for _ in 0..DRAWS {
             let (x, y) = (exact(&draws.costs(n, truth)), exact(&draws.costs(n, 1.0)));
             let ratio = Ratio::two_sample(&x, &y, &nulls).unwrap();
-            let bounds = ratio
-                .interval(0.95)
-                .or_else(|| ratio.interval(0.0))
-                .unwrap();
+            let bounds = ratio.interval(0.95).or_else(|| ratio.widest()).unwrap();
             two_sample += u32::from(bounds.low <= truth && truth <= bounds.high);
             stated[0] = bounds.coverage;
             let pairs: Vec<_> = x.into_iter().zip(y).collect();
             let ratio = Ratio::paired(&pairs, &nulls).unwrap();
-            let bounds = ratio
-                .interval(0.95)
-                .or_else(|| ratio.interval(0.0))
-                .unwrap();
+            let bounds = ratio.interval(0.95).or_else(|| ratio.widest()).unwrap();
             paired += u32::from(bounds.low <= truth && truth <= bounds.high);
             stated[1] = bounds.coverage;
         }
@@ -383,6 +379,127 @@ mod summary {
         );
     }
 
+    fn under(sample: &Sample, change: impl Fn(&mut Experiment)) -> summary::Summary {
+        let mut rules = sample.experiment();
+        change(&mut rules);
+        estimate(&sample.records(), &rules, &sample.plan(), &[])
+    }
+
+    #[test]
+    fn three_repetitions_have_a_range_and_a_verdict_only_at_what_they_reach() {
+        let sample = Sample {
+            rounds: 3,
+            ..Sample::default()
+        };
+        let at_95 = run(&sample, &[]);
+        let primary = &at_95.comparisons[0];
+        assert_eq!(primary.verdict, None);
+        assert_eq!(
+            primary.because.as_deref(),
+            Some("n of 3 and 3 reach a coverage of 90.0 %, declared are 95%")
+        );
+        assert_eq!(primary.interval.as_ref().unwrap().coverage.0, "0.9");
+        assert!(
+            at_95
+                .caveats
+                .iter()
+                .any(|it| it.code.code() == "few_repetitions")
+        );
+        let at_90 = under(&sample, |rules| {
+            rules.coverage = loadlab::model::Share::percent(90)
+        });
+        assert_eq!(at_90.comparisons[0].verdict, Some(summary::Verdict::Higher));
+    }
+
+    #[test]
+    fn what_spreads_beyond_the_bound_is_context() {
+        let bound = |percent| {
+            let sample = Sample::default();
+            let summary = under(&sample, |rules| {
+                rules.spread_bound = Some(loadlab::model::Share::percent(percent));
+            });
+            (
+                summary.comparisons[0].ratio.is_some(),
+                summary.comparisons[0].because.clone(),
+            )
+        };
+        assert_eq!(bound(200), (true, None));
+        let because = "context only: the largest value of gzip over the smallest is above 101%";
+        assert_eq!(bound(101), (false, Some(because.to_owned())));
+    }
+
+    #[test]
+    fn the_same_candidate_twice_is_equivalent_and_never_different() {
+        let mut sample = Sample::default();
+        sample.candidates[1].cpu_per_request_ns = sample.candidates[0].cpu_per_request_ns;
+        let plain = run(&sample, &[]);
+        assert_eq!(
+            plain.comparisons[0].verdict,
+            Some(summary::Verdict::NoDifferenceShown)
+        );
+        let asked = under(&sample, |rules| {
+            let primary = rules.primary.as_mut().unwrap();
+            primary.equivalent_within = Some(loadlab::model::Share::percent(10));
+        });
+        assert_eq!(
+            asked.comparisons[0].verdict,
+            Some(summary::Verdict::EquivalentWithin)
+        );
+    }
+
+    #[test]
+    fn the_family_is_corrected_apart_from_the_primary_one() {
+        let mut sample = Sample {
+            rounds: 6,
+            rates: vec![1_000, 2_000],
+            ..Sample::default()
+        };
+        let mut third = sample.candidates[0].clone();
+        third.name = "brotli";
+        sample.candidates.push(third);
+        let summary = run(&sample, &[]);
+        let shown: Vec<_> = summary
+            .comparisons
+            .iter()
+            .map(|it| {
+                (
+                    it.comparison.compare.to_string(),
+                    it.comparison.at.unwrap().to_string(),
+                    it.primary,
+                    it.corrected_for,
+                )
+            })
+            .collect();
+        let of = |name: &str, at: &str, primary, family| {
+            (name.to_owned(), at.to_owned(), primary, family)
+        };
+        let expected = [
+            of("gzip", "1000/s", true, 1),
+            of("brotli", "1000/s", false, 3),
+            of("gzip", "2000/s", false, 3),
+            of("brotli", "2000/s", false, 3),
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_ceiling_is_the_best_load_point_and_gets_no_verdict_from_the_data_that_chose_it() {
+        let summary = run(&Sample::default().with_ceiling(&[1, 8, 32]), &[]);
+        let ceiling = &summary.over_points[0];
+        assert_eq!(ceiling.at.unwrap().to_string(), "32");
+        assert_eq!(ceiling.best_median.as_ref().unwrap().0.to_string(), "32");
+        let comparison = summary
+            .comparisons
+            .iter()
+            .find(|it| it.comparison.phase.as_str() == "ceiling")
+            .unwrap();
+        assert!(comparison.ratio.is_some() && comparison.verdict.is_none());
+        assert_eq!(
+            comparison.because.as_deref(),
+            Some("each load point was chosen by the data that would be judged")
+        );
+    }
+
     /// The same events in another order of blocks.
     fn shuffled(records: &Records, keys: &[u64]) -> Records {
         let (head, rest): (Vec<Line>, Vec<Line>) =
@@ -416,8 +533,6 @@ mod summary {
                 summary.time.wall_ms = 0;
                 serde_json::to_string(&summary).unwrap()
             };
-            let mut other = plan.clone();
-            other.blocks.reverse();
             let (ours, theirs) = (text(&records, &plan, &rules), text(&shuffled(&records, &keys), &plan, &rules));
             proptest::prop_assert_eq!(&ours, &theirs);
         }

@@ -4,6 +4,8 @@
 //! <https://www.muhammetsafak.com.tr/en/research/php-vs-go-oauth2-postgres-load-test/>, rounded as
 //! there. A cell agrees when the ranges that the rounding of its inputs and of itself allow overlap.
 
+#![allow(clippy::unwrap_used)]
+
 use indexmap::IndexMap;
 use loadlab::estimate::estimate;
 use loadlab::estimate::summary::{DerivedResult, DerivedRow, Mark, Summary};

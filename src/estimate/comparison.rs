@@ -159,7 +159,7 @@ fn fill(
         return;
     };
     let asked = coverage(experiment.coverage);
-    let reached = ratio.interval(asked).or_else(|| ratio.interval(0.0));
+    let reached = ratio.interval(asked).or_else(|| ratio.widest());
     let kind = match experiment.ratio_interval {
         RatioInterval::TwoSample => "exact two-sample ranks",
         RatioInterval::Paired => "exact signed ranks of the ratios within rounds",

@@ -97,6 +97,16 @@ impl Ratio {
         })
     }
 
+    /// From the smallest to the largest ratio, with its true coverage.
+    #[must_use]
+    pub fn widest(&self) -> Option<Bounds> {
+        Some(Bounds {
+            low: *self.lows.first()?,
+            high: *self.highs.last()?,
+            coverage: 1.0 - 2.0 * self.null.at_most(0),
+        })
+    }
+
     /// The narrowest interval that covers the ratio at least as asked; absent where n cannot.
     pub fn interval(&self, asked: f64) -> Option<Bounds> {
         let (k, coverage) = self.null.leave_out(asked)?;

@@ -245,7 +245,8 @@ fn guards_of_groups_fire() {
     for change in [
         (|it: &mut Measured| role(it).source = Source::ProcessTree) as fn(&mut Measured),
         |it| {
-            it.after.roles.get_mut(&Role::Candidate).unwrap().cpu = Known::Absent("gone".to_owned())
+            it.after.roles.get_mut(&Role::Candidate).unwrap().cpu =
+                Known::Absent("gone".to_owned());
         },
         |it| drop(it.before.roles.remove(&Role::Load)),
     ] {

@@ -46,6 +46,7 @@ fn multiplication_binds_closer_and_order_is_from_the_left() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)]
 fn a_fault_has_its_place() {
     for (text, place, message) in [
         (
