@@ -58,6 +58,7 @@ pub fn exclude(arguments: &Exclude, ui: Ui) -> Result<(), Failure> {
 pub fn publish(arguments: &Publish, ui: Ui) -> Result<(), Failure> {
     let draft =
         Draft::open(&arguments.draft).map_err(|error| Failure::caused(Code::Damaged, &error))?;
+    super::words::take(&arguments.draft, ui)?;
     if arguments.check {
         let refusals = review::refusal::check(&draft);
         if refusals.is_empty() {

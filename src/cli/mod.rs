@@ -19,6 +19,7 @@ mod schema;
 mod source;
 pub mod ui;
 mod validate;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -28,6 +28,9 @@ pub fn report(arguments: &Report, ui: Ui) -> Result<(), Failure> {
             failure.hint("compare it with `--check`, or render elsewhere with `--output DIR`")
         );
     }
+    if !published {
+        super::words::take(&arguments.entry, ui)?;
+    }
     let files = review::render_entry(&arguments.entry).map_err(|error| failed(&error))?;
     let target = match &arguments.output {
         Some(output) => {
