@@ -67,7 +67,7 @@ fn open(
     let origin = Origin {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         program: equipment::own_digest(),
-        source: source::commit(&loaded.folder),
+        source: source::commit(&loaded.folder, &format!("{}.yaml", loaded.stem)),
         caveats,
     };
     let internal = |error: &dyn std::error::Error| Failure::caused(Code::Internal, error);

@@ -6,9 +6,13 @@ use std::process::{Command, Stdio};
 use crate::model::reading::Known;
 use crate::record::event::SourceCommit;
 
-/// The commit that the experiment's folder stands at, and whether it has changes.
+/// The commit that a manifest stands at, and whether its folder has changes. A manifest that git
+/// ignores or does not know comes from no commit.
 #[must_use]
-pub fn commit(folder: &Path) -> Known<SourceCommit> {
+pub fn commit(folder: &Path, manifest: &str) -> Known<SourceCommit> {
+    if git(folder, &["ls-files", "--error-unmatch", "--", manifest]).is_err() {
+        return Known::Absent(format!("{manifest} is in no commit of a git repository"));
+    }
     let commit = match git(folder, &["rev-parse", "--verify", "HEAD"]) {
         Ok(commit) => commit,
         Err(because) => return Known::Absent(because),

@@ -17,12 +17,18 @@ use crate::record::Draft;
 pub fn take(folder: &Path, ui: Ui) -> Result<(), Failure> {
     let damaged = |error: &dyn std::error::Error| Failure::caused(Code::Damaged, error);
     let draft = Draft::open(folder).map_err(|error| damaged(&error))?;
-    if draft.published().map_err(|error| damaged(&error))?.is_some() {
+    if draft
+        .published()
+        .map_err(|error| damaged(&error))?
+        .is_some()
+    {
         return Ok(());
     }
     let measured = draft.expanded().map_err(|error| damaged(&error))?;
     let keep = |because: &str| {
-        ui.note(&format!("the report keeps the words that the draft has: {because}"));
+        ui.note(&format!(
+            "the report keeps the words that the draft has: {because}"
+        ));
         Ok(())
     };
     let Ok(source) = equipment::experiment_folder(folder, &measured) else {
@@ -32,8 +38,13 @@ pub fn take(folder: &Path, ui: Ui) -> Result<(), Failure> {
         return keep(&format!("{} has faults now", paths::shown(&source)));
     };
     if meaning::model(&now.experiment) != meaning::model(&measured) {
-        return keep(&format!("{} says another method now", paths::shown(&source)));
+        return keep(&format!(
+            "{} says another method now",
+            paths::shown(&source)
+        ));
     }
     let prose = std::fs::read(source.join("entry.md.j2")).ok();
-    draft.take_words(&now.experiment.page, prose.as_deref()).map_err(|error| damaged(&error))
+    draft
+        .take_words(&now.experiment.page, prose.as_deref())
+        .map_err(|error| damaged(&error))
 }

@@ -65,7 +65,7 @@ pub fn facts() -> HostFacts {
             uname.release().to_string_lossy(),
             uname.version().to_string_lossy()
         ),
-        command_line: line("/proc/cmdline"),
+        command_line: line("/proc/cmdline").map(|line| parse::bearing_parameters(&line)),
         kernel_hz: parsed(option("CONFIG_HZ"), |text| text.parse().ok()),
         irq_time_accounting: option("CONFIG_IRQ_TIME_ACCOUNTING").map(|value| value == "y"),
         interrupts: known(Path::new("/proc/interrupts"), "counts", parse::interrupts),

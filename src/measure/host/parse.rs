@@ -4,6 +4,55 @@ use std::collections::BTreeMap;
 
 use crate::model::reading::CpuTimes;
 
+/// Parameters of the kernel that bear on a measurement. All others are left out: they can hold
+/// addresses, identities and secrets, and what stands behind `--` is not the kernel's.
+const BEARING: [&str; 34] = [
+    "amd_pstate",
+    "apparmor",
+    "audit",
+    "cgroup_disable",
+    "cgroup_no_v1",
+    "clocksource",
+    "cpufreq.",
+    "cpuidle",
+    "hugepages",
+    "idle",
+    "init_on_alloc",
+    "init_on_free",
+    "intel_idle",
+    "intel_pstate",
+    "irqaffinity",
+    "isolcpus",
+    "kthread_cpus",
+    "maxcpus",
+    "mitigations",
+    "nmi_watchdog",
+    "nohz",
+    "nosmt",
+    "nr_cpus",
+    "numa_balancing",
+    "page_poison",
+    "preempt",
+    "processor.",
+    "psi",
+    "rcu_nocbs",
+    "skew_tick",
+    "swapaccount",
+    "threadirqs",
+    "transparent_hugepage",
+    "tsc",
+];
+
+/// The parameters of a kernel command line that bear on a measurement, in their order.
+#[must_use]
+pub fn bearing_parameters(line: &str) -> String {
+    line.split_whitespace()
+        .take_while(|word| *word != "--")
+        .filter(|word| BEARING.iter().any(|name| word.starts_with(name)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 /// The model name in `/proc/cpuinfo`: `model name` on x86, else `Model` or `CPU part`.
 #[must_use]
 pub fn cpu_model(cpuinfo: &str) -> Option<String> {
@@ -256,5 +305,14 @@ mod tests {
                     cpu1 0 0 0 0 0 0 444 5 6\n";
         assert_eq!(schedstat(text), Some(BTreeMap::from([(0, 111), (1, 444)])));
         assert_eq!(schedstat("version 17\n"), None);
+    }
+
+    #[test]
+    fn of_a_command_line_only_what_bears_on_a_measurement_is_kept() {
+        let line = "root=UUID=0c1f ip=10.0.0.9 mitigations=off isolcpus=2-3 quiet nohz_full=2 -- --token s3cret psi=1";
+        assert_eq!(
+            bearing_parameters(line),
+            "mitigations=off isolcpus=2-3 nohz_full=2"
+        );
     }
 }
