@@ -238,3 +238,29 @@ fn a_long_run_gives_a_page_that_can_be_read() {
         100_001
     );
 }
+
+/// From records to pages with nothing made up in between.
+#[test]
+fn a_run_of_records_becomes_a_report() {
+    let sample = loadlab::record::sample::Sample::default().with_ceiling(&[4, 16]);
+    let (records, inputs) = (sample.records(), sample.inputs());
+    let summary = loadlab::estimate::estimate(&records, &inputs.experiment, &inputs.plan, &[]);
+    let context = loadlab::report::Context {
+        experiment: &inputs.experiment,
+        opened: records.opened().unwrap(),
+        sessions: &records.sessions(),
+        host: &inputs.host,
+        lock: None,
+        prose: Some("One {{ value(candidate=\"gzip\", phase=\"fixed-rate\", metric=\"p50\") }}."),
+        files: &[],
+        published: false,
+    };
+    let files = loadlab::report::render(&summary, &context, &Templates::default()).unwrap();
+    let read: loadlab::estimate::Summary = serde_json::from_slice(&files["summary.json"]).unwrap();
+    assert_eq!(read, summary);
+    let again = loadlab::report::render(&read, &context, &Templates::default()).unwrap();
+    assert_eq!(
+        files, again,
+        "a summary that was read back gives the same bytes"
+    );
+}

@@ -52,9 +52,12 @@ impl RenderError {
 fn chain(error: &minijinja::Error) -> String {
     let own = |error: &minijinja::Error| {
         let kind = error.kind().to_string();
-        error
-            .detail()
-            .map_or(kind.clone(), |detail| format!("{kind}: {detail}"))
+        match (error.kind(), error.detail()) {
+            // Our own functions and formatter say it all.
+            (minijinja::ErrorKind::InvalidOperation, Some(detail)) => detail.to_owned(),
+            (_, Some(detail)) => format!("{kind}: {detail}"),
+            (_, None) => kind,
+        }
     };
     let mut message = own(error);
     let mut cause = std::error::Error::source(error);

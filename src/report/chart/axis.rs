@@ -113,7 +113,7 @@ impl Axis {
         (top, bottom): (f64, f64),
         unit: &str,
     ) {
-        shapes.push(Shape::text("tick", 0.0, top - 10.0, "start", unit));
+        shapes.push(Shape::text("tick", 0.0, top - 20.0, "start", unit));
         for tick in &self.ticks {
             let y = self.at(*tick, bottom, top);
             shapes.push(Shape::line("grid", (left, y), (right, y)));

@@ -30,7 +30,7 @@ pub(crate) struct Point {
 }
 
 const LEFT: f64 = 70.0;
-const TOP: f64 = 30.0;
+const TOP: f64 = 38.0;
 const PLOT: f64 = 230.0;
 
 /// The chart; absent when there is no point.

@@ -21,7 +21,7 @@ pub(crate) struct Moment {
 /// Moments drawn at most.
 pub(crate) const MOST_MOMENTS: usize = 500;
 const LEFT: f64 = 70.0;
-const TOP: f64 = 30.0;
+const TOP: f64 = 38.0;
 const PLOT: f64 = 190.0;
 
 /// The chart; without moments an empty one. `names` are the series in order.

@@ -137,7 +137,11 @@ pub(crate) fn how(context: &Context<'_>, summary: &Summary) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new(
             "Order",
-            format!("{}; seed {}", order(experiment.order.rule), seed(context)),
+            format!(
+                "{}; seed {}.",
+                capital(order(experiment.order.rule)),
+                seed(context)
+            ),
         ),
         Fact::new("A block", steps(experiment)),
         Fact::new("The probe", probe_rule(experiment)),
@@ -252,6 +256,9 @@ fn answers(experiment: &Experiment) -> String {
         .values()
         .filter(|it| it.expect.body.is_some())
         .count() as u64;
+    if checked == 0 {
+        return "Every answer's status is counted; no body is compared.".to_owned();
+    }
     format!(
         "Every answer's status is counted; bodies of {} are compared by samples at the window's edges and by their total length, not one by one.",
         wording::plural(checked, "scenario", "scenarios")

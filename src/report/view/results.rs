@@ -302,7 +302,7 @@ fn note(phase: &Phase, metrics: &[Metric]) -> String {
         }
     }
     format!(
-        "In brackets: the interval of the median. {} {}",
+        "In brackets, where the repetitions suffice: the interval of the median. {} {}",
         rules_sentence(phase),
         sentences.join(" ")
     )
