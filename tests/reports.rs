@@ -1,5 +1,7 @@
 //! The report of a whole made-up run: its bytes, what it must say, and what no text may become.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #[path = "reports/made.rs"]
 mod made;
 #[path = "reports/others.rs"]

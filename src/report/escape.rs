@@ -34,6 +34,9 @@ impl Output {
 /// invisible or turn the direction of writing become their visible escape, `\u{1b}`.
 #[must_use]
 pub fn plain(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     for character in text.trim().chars() {
         match character {

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, Error, ErrorKind};
 
-use super::names::{Numbers, Parts, planned};
+use super::names::{Numbers, Parts};
+use super::planned::planned;
 
 /// Adds every function.
 pub(super) fn add(engine: &mut Environment<'_>, numbers: &Arc<Numbers>) {

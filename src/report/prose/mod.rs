@@ -7,6 +7,7 @@
 mod functions;
 mod markdown;
 mod names;
+mod planned;
 mod typed;
 
 use std::collections::BTreeMap;

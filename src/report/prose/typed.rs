@@ -19,7 +19,7 @@ static TYPED: LazyLock<Regex> = LazyLock::new(|| {
     ]
     .join("|");
     Regex::new(&format!(
-        r"{number}[ \x{{a0}}\x{{202f}}\n-]{{0,2}}(?:{units})"
+        r"{number}[ \x{{a0}}\x{{202f}}\n-]{{0,2}}(?:{units})\b"
     ))
     .expect("the pattern of a typed number is a valid expression")
 });

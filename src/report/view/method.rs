@@ -1,7 +1,7 @@
 //! The method in words, from the model: one paragraph for the head, and how each thing was measured.
 
 use super::results;
-use super::table::{Cell, Fact, Table};
+use super::table::Fact;
 use super::wording;
 use crate::estimate::Summary;
 use crate::model::candidate::PrewarmStep;
@@ -324,82 +324,6 @@ fn sessions(context: &Context<'_>) -> Vec<Fact> {
         }
     }
     facts
-}
-
-/// The rules of the guards: fixed before any data.
-pub(crate) fn guards(experiment: &Experiment) -> Table {
-    let guards = &experiment.guards;
-    let mut table = Table::new(
-        "Thresholds, fixed before any data",
-        &["What", "#Caveat from", "#Invalid from"],
-    );
-    let dash = || format::NONE.to_owned();
-    let rows = [
-        (
-            "Probe: change of its CPU per request or p99",
-            dash(),
-            guards.probe_drift_at_least.to_string(),
-        ),
-        (
-            "Fixed work: change on a candidate's core",
-            guards.fixed_work_caveat.to_string(),
-            guards.fixed_work_invalid.to_string(),
-        ),
-        (
-            "Generator's cores busy (invalid: at a rate not held)",
-            guards.generator_busy_caveat.to_string(),
-            guards.generator_busy_invalid.to_string(),
-        ),
-        (
-            "Generator's wait for a CPU, of its busy time",
-            guards.generator_late.to_string(),
-            dash(),
-        ),
-        (
-            "Foreign CPU on a candidate's core",
-            dash(),
-            guards.foreign_load.to_string(),
-        ),
-        (
-            "Steal on a role's cores",
-            guards.steal_caveat.to_string(),
-            guards.steal_invalid.to_string(),
-        ),
-        (
-            "Step of the wall clock",
-            dash(),
-            wording::time(guards.clock_step),
-        ),
-        ("Time asleep", dash(), wording::time(guards.suspended)),
-        (
-            "Swapped pages in a window",
-            dash(),
-            format!("more than {}", guards.swap_pages),
-        ),
-        (
-            "Difference between witness and answers",
-            dash(),
-            format!("more than {}", guards.accounting),
-        ),
-        (
-            "Width of the achieved rate",
-            guards.late_unknown.to_string(),
-            dash(),
-        ),
-        (
-            "Last third of a window against the first",
-            guards.not_steady.to_string(),
-            dash(),
-        ),
-    ];
-    for (what, caveat, invalid) in rows {
-        table.push(vec![
-            Cell::head(what),
-            Cell::number(caveat),
-            Cell::number(invalid),
-        ]);
-    }
-    table
 }
 
 /// The load and the estimators of each phase, as facts.

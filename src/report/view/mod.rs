@@ -3,12 +3,16 @@
 pub(crate) mod comparisons;
 pub(crate) mod drawn;
 pub(crate) mod head;
+pub(crate) mod headlines;
 pub(crate) mod index;
+pub(crate) mod limits;
 pub(crate) mod machine;
+pub(crate) mod made;
 pub(crate) mod method;
 pub(crate) mod results;
 pub(crate) mod shown;
 pub(crate) mod table;
+pub(crate) mod thresholds;
 pub(crate) mod timeline;
 pub(crate) mod trust;
 pub(crate) mod wording;
@@ -159,7 +163,7 @@ pub(crate) fn page(
             .into_iter()
             .chain(method::how(context, summary))
             .collect(),
-        guards: method::guards(experiment),
+        guards: thresholds::guards(experiment),
         limits: texts("limits", &experiment.page.limits)?,
         questions: texts("questions", &experiment.page.questions)?,
         counts: trust::counts(experiment, summary),

@@ -16,8 +16,6 @@ use crate::report::format::{self, Digits, NONE, Scale};
 
 /// Rows that a table on the page has at most; all of them are in the CSV tables.
 pub(crate) const MOST_ROWS: usize = 150;
-/// Repetitions that one row shows at most.
-const MOST_REPETITIONS: usize = 24;
 
 /// The results of one phase.
 #[derive(Debug, Clone, Serialize)]
@@ -60,7 +58,8 @@ impl<'a> Source<'a> {
         )
     }
 
-    fn candidate(&self, place: Place<'_>) -> String {
+    /// The candidate of a place, in words.
+    pub(crate) fn candidate(&self, place: Place<'_>) -> String {
         wording::candidate(self.experiment, place.candidate)
     }
 
@@ -85,8 +84,8 @@ pub(crate) fn phase<'a>(
         charts: Vec::new(),
         tables: tables.collect(),
         over_points: points(source, phase),
-        made: made(source, phase),
-        limits: limits(source, phase),
+        made: super::made::made(source, phase),
+        limits: super::limits::limits(source, phase),
     }
 }
 
@@ -397,213 +396,4 @@ fn at_point(point: Option<&(LoadPoint, Decimal)>, scale: Scale) -> Cell {
         || Cell::number(NONE),
         |(text, at)| Cell::number(text).under(format!("at {}", wording::point(at))),
     )
-}
-
-/// How each number was made: estimator, n, interval with its true coverage, every repetition.
-fn made<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
-    let of = |it: &&Estimate| it.phase == phase.name;
-    let estimates: Vec<&Estimate> = source.summary.estimates.iter().filter(of).collect();
-    let mut table = Table::new(
-        format!("{}: how each number was made", phase.title),
-        &[
-            "Number",
-            "Candidate",
-            "Estimator",
-            "#n",
-            "#Estimate",
-            "#Interval",
-            "#True coverage",
-            "#Median",
-            "#With everything kept",
-            "Every repetition, in rounds",
-        ],
-    );
-    let kinds: BTreeSet<&str> = estimates
-        .iter()
-        .filter_map(|it| it.interval.as_ref())
-        .map(|it| it.kind.as_str())
-        .collect();
-    let kinds: Vec<String> = kinds.into_iter().map(str::to_owned).collect();
-    table.note = Some(format!(
-        "Kind of interval: {}. A repetition in brackets was kept but does not enter the estimate. “With everything kept” also counts the attempts that guards or people excluded.",
-        if kinds.is_empty() {
-            "none, too few repetitions".to_owned()
-        } else {
-            wording::list(&kinds)
-        }
-    ));
-    for estimate in estimates.iter().take(MOST_ROWS + 1) {
-        table.push(made_row(source, estimate));
-    }
-    if estimates.len() > MOST_ROWS {
-        table.rows.truncate(MOST_ROWS);
-        let all = format::count(estimates.len() as u64);
-        table.more = Some(format!(
-            "The first {MOST_ROWS} of {all} rows; all of them are in tables/estimates.csv, every repetition in tables/repetitions.csv."
-        ));
-    }
-    table.filled()
-}
-
-fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
-    let scale = shown::scale(estimate);
-    let digits = shown::digits(estimate);
-    let quantity = |value: &Option<Decimal>| {
-        let text = value
-            .as_ref()
-            .and_then(|it| format::quantity(it.get(), digits, scale));
-        Cell::number(text.unwrap_or_else(|| NONE.to_owned()))
-    };
-    let interval = estimate.interval.as_ref();
-    let coverage = interval.map_or_else(|| NONE.to_owned(), |it| format::coverage(&it.coverage));
-    let role = if estimate.role == Role::Candidate || !estimate.metric.is_per_role() {
-        String::new()
-    } else {
-        format!(" of {}", wording::role(&estimate.role))
-    };
-    let name = format!("{}{role}", wording::metric(estimate.metric));
-    let place = format!(
-        "{}, {}",
-        wording::scenario(source.experiment, &estimate.scenario),
-        wording::point(estimate.at)
-    );
-    let because = estimate.because.clone().unwrap_or_default();
-    vec![
-        Cell::words(name).under(place),
-        Cell::head(wording::candidate(source.experiment, &estimate.candidate)),
-        Cell::words(wording::centre(estimate.centre)),
-        Cell::number(format::count(estimate.n)),
-        Cell::number(shown::value(estimate, scale)).under(because),
-        Cell::number(
-            Some(shown::interval(interval, scale))
-                .filter(|it| !it.is_empty())
-                .unwrap_or_else(|| NONE.to_owned()),
-        ),
-        Cell::number(coverage),
-        quantity(&estimate.median),
-        quantity(&estimate.with_everything),
-        Cell::words(repetitions(estimate, digits, scale)).under(absent_reasons(estimate)),
-    ]
-}
-
-/// Every repetition in the order of rounds; of very many the first ones.
-fn repetitions(estimate: &Estimate, digits: Digits, scale: Scale) -> String {
-    let shown: Vec<String> = estimate
-        .values
-        .iter()
-        .take(MOST_REPETITIONS)
-        .map(|it| shown::repetition(it, digits, scale))
-        .collect();
-    let rest = estimate.values.len().saturating_sub(MOST_REPETITIONS);
-    let more = if rest > 0 {
-        format!(" … and {} more", format::count(rest as u64))
-    } else {
-        String::new()
-    };
-    format!("{}{more}", shown.join(" · "))
-}
-
-/// Why repetitions have no value, each reason once.
-fn absent_reasons(estimate: &Estimate) -> String {
-    let reasons: BTreeSet<&str> = estimate
-        .values
-        .iter()
-        .filter_map(|it| it.because.as_deref())
-        .collect();
-    reasons
-        .into_iter()
-        .map(|it| format!("—: {it}"))
-        .collect::<Vec<_>>()
-        .join("; ")
-}
-
-/// Who ran out, how busy candidate and generator were, and what else used the cores.
-fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
-    let mut table = Table::new(
-        format!("{}: who ran out, and how busy the cores were", phase.title),
-        &[
-            "Scenario, load",
-            "Candidate",
-            "Who ran out",
-            "#Candidate busy",
-            "#Generator busy",
-            "#Foreign CPU",
-            "#Steal",
-            "#Softirq per request",
-            "#Idle before",
-            "#Not steady",
-            "#Burst",
-            "#Connections",
-        ],
-    );
-    table.note = Some(
-        "Busy: median share of the role's cores. Foreign CPU: used by nobody's role on the candidate's cores, median. Steal: largest share taken by the hypervisor. Idle: CPU of the candidate before the window; it is not subtracted. Not steady: repetitions whose last third differed from the first. Burst: most requests released within one millisecond."
-            .to_owned(),
-    );
-    let mut group = None;
-    for place in places(phase) {
-        let Some(cell) = source.index.cell(place) else {
-            continue;
-        };
-        let first = group.replace((place.scenario, place.at)) != Some((place.scenario, place.at));
-        let mut cells = vec![
-            Cell::words(source.group(place)),
-            Cell::head(source.candidate(place)),
-        ];
-        cells.extend(limit_cells(cell));
-        table.rows.push(Row {
-            cells,
-            faint: false,
-            first,
-        });
-    }
-    table.at_most(MOST_ROWS, "tables/cells.csv").filled()
-}
-
-fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
-    let share = |share: &Option<Decimal>| {
-        Cell::number(
-            share
-                .as_ref()
-                .map_or_else(|| "unknown".to_owned(), format::percent),
-        )
-    };
-    let measure = |value: &Option<Decimal>, unit| {
-        let text = value.as_ref().and_then(|it| {
-            format::quantity(
-                it.get(),
-                Digits::Significant(2),
-                Scale::of(unit, [it.get()]),
-            )
-        });
-        Cell::number(text.unwrap_or_else(|| "unknown".to_owned()))
-    };
-    let whole = cell.ran_out.values().sum::<u64>();
-    let who = |(who, count): (&summary::RanOut, &u64)| {
-        if *count == whole {
-            wording::ran_out(*who).to_owned()
-        } else {
-            format!("{} {count} of {whole}", wording::ran_out(*who))
-        }
-    };
-    let who: Vec<String> = cell.ran_out.iter().map(who).collect();
-    vec![
-        Cell::words(if who.is_empty() {
-            NONE.to_owned()
-        } else {
-            who.join(", ")
-        }),
-        share(&cell.candidate_busy),
-        share(&cell.generator_busy),
-        measure(&cell.foreign_cores, crate::model::Unit::Cores),
-        share(&cell.steal),
-        measure(&cell.softirq_per_request, crate::model::Unit::Nanoseconds),
-        measure(&cell.idle_cores, crate::model::Unit::Cores),
-        Cell::number(format!("{} of {}", cell.not_steady, cell.kept)),
-        Cell::number(
-            cell.burst
-                .map_or_else(|| "unknown".to_owned(), format::count),
-        ),
-        Cell::number(format::count(u64::from(cell.connections))),
-    ]
 }
