@@ -1,10 +1,11 @@
 //! What the engine costs a block.
 
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
 use loadlab::engine::Engine;
 use loadlab::measure::host;
 use loadlab::model::Budget;
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use crate::rig::{Rig, one_cpu, program};
 

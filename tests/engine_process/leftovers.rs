@@ -1,13 +1,14 @@
 //! What killed runs leave behind.
 
-use loadlab::engine::process::ProcessEngine;
-use loadlab::engine::{Engine, RoleSpec, Tag};
-use loadlab::model::{Budget, Known, Role, Source};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
+
+use loadlab::engine::process::ProcessEngine;
+use loadlab::engine::{Engine, RoleSpec, Tag};
+use loadlab::model::{Budget, Known, Role, Source};
 
 use crate::rig::{Rig, alive, cgroups_of, eventually, main, settings, shell, this_test};
 

@@ -1,11 +1,14 @@
 //! Limits: set, read back, and felt.
 
-use loadlab::engine::{Engine, Exit, MemberChange, RoleSpec, Trouble};
-use loadlab::model::{Budget, Bytes, CpuSet, Known, Role};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::rig::{Rig, can_limit, cgroups_of, change, line, one_cpu, shell};
+use loadlab::engine::{Engine, Exit, Group, MemberChange, MemberEvent, RoleSpec, Trouble};
+use loadlab::model::reading::MemberReading;
+use loadlab::model::{Budget, Bytes, CpuSet, Known, Role};
+use tokio::sync::mpsc;
+
+use crate::rig::{Rig, can_limit, cgroups_of, change, line, main, one_cpu, shell};
 
 #[tokio::test]
 async fn limits_are_set_and_read_back() {
@@ -57,33 +60,39 @@ async fn a_limit_that_the_kernel_refuses_is_an_error() {
     assert!(rig.engine.leftovers().await.unwrap().is_empty());
 }
 
+/// A shell that doubles a text until it is too long.
+const HOG: &str = "x=0123456789abcdef; while :; do x=$x$x; done";
+
+/// A group with little memory that runs a script.
+async fn with_little_memory(rig: &Rig, script: &str) -> (Group, mpsc::Receiver<MemberEvent>) {
+    let budget = Budget {
+        memory: Some(Bytes(16 << 20)),
+        ..Budget::default()
+    };
+    let group = rig.reserve(None, budget).await;
+    let events = rig.engine.events(&group).await.unwrap();
+    rig.engine.start(&group, &shell(script)).await.unwrap();
+    (group, events)
+}
+
 #[tokio::test]
 async fn too_much_memory_is_killed_and_told() {
     let rig = Rig::new("memory", true);
     if !can_limit(&rig) {
         return;
     }
-    let budget = Budget {
-        memory: Some(Bytes(16 << 20)),
-        ..Budget::default()
-    };
-    let group = rig.reserve(None, budget).await;
-    let mut events = rig.engine.events(&group).await.unwrap();
-    // A shell that doubles a text until it is too long.
-    let script = "x=0123456789abcdef; while :; do x=$x$x; done";
-    rig.engine.start(&group, &shell(script)).await.unwrap();
+    let (group, mut events) = with_little_memory(&rig, HOG).await;
     assert_eq!(change(&mut events).await, MemberChange::OutOfMemory);
-    assert_eq!(
-        change(&mut events).await,
-        MemberChange::Exited(Exit::Signal(9))
-    );
+    let killed = MemberChange::Exited(Exit::Signal(9));
+    assert_eq!(change(&mut events).await, killed);
     let reading = rig.engine.read(&group).await.unwrap();
-    assert_eq!(reading.members[0].oom_kills, Known::Value(1));
-    assert!(!reading.members[0].alive);
-    assert_eq!(
-        reading.members[0].ended.as_deref(),
-        Some("ended by signal 9")
-    );
+    let expected = MemberReading {
+        name: main(),
+        alive: false,
+        ended: Some("ended by signal 9".to_owned()),
+        oom_kills: Known::Value(1),
+    };
+    assert_eq!(reading.members, [expected]);
     rig.end(group).await;
 }
 
@@ -93,14 +102,8 @@ async fn a_worker_killed_for_memory_is_told_while_its_parent_lives() {
     if !can_limit(&rig) {
         return;
     }
-    let budget = Budget {
-        memory: Some(Bytes(16 << 20)),
-        ..Budget::default()
-    };
-    let group = rig.reserve(None, budget).await;
-    let mut events = rig.engine.events(&group).await.unwrap();
-    let script = "(x=0123456789abcdef; while :; do x=$x$x; done) & while :; do sleep 1; done";
-    rig.engine.start(&group, &shell(script)).await.unwrap();
+    let script = format!("({HOG}) & while :; do sleep 1; done");
+    let (group, mut events) = with_little_memory(&rig, &script).await;
     assert_eq!(change(&mut events).await, MemberChange::OutOfMemory);
     assert!(rig.engine.read(&group).await.unwrap().members[0].alive);
     rig.end(group).await;
@@ -117,25 +120,19 @@ async fn a_fork_bomb_is_held_and_ended() {
         ..Budget::default()
     };
     let group = rig.reserve(Some(one_cpu()), budget).await;
-    let script = "trap '' TERM; f() { f | f & }; f 2>/dev/null; while :; do sleep 1; done";
-    rig.engine.start(&group, &shell(script)).await.unwrap();
-    let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
-        let processes = *rig
-            .engine
-            .read(&group)
-            .await
-            .unwrap()
-            .processes
-            .value()
-            .unwrap();
-        assert!(processes <= 30, "{processes} processes");
-        if processes >= 25 || Instant::now() > deadline {
-            assert!(processes >= 25, "{processes} processes");
-            break;
-        }
+    // Each shell forks until it may not any more, and all that it forked stay and hear nothing.
+    let fork = "(while :; do sleep 1000 & done) 2>/dev/null &";
+    let script = format!("trap '' TERM; {fork} {fork} {fork} sleep 1000");
+    rig.engine.start(&group, &shell(&script)).await.unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let mut most = 0;
+    while most < 25 {
+        assert!(Instant::now() < deadline, "only {most} processes in 20 s");
+        let reading = rig.engine.read(&group).await.unwrap();
+        most = most.max(*reading.processes.value().unwrap());
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+    assert!(most <= 30, "{most} processes");
     rig.end(group).await;
 }
 

@@ -1,11 +1,12 @@
 //! One member: what it is given, what is told of it.
 
-use loadlab::engine::{Engine, Exit, MemberChange, RoleSpec, Trouble};
-use loadlab::model::name::PortName;
-use loadlab::model::{Budget, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
+
+use loadlab::engine::{Engine, Exit, MemberChange, RoleSpec, Trouble};
+use loadlab::model::name::PortName;
+use loadlab::model::{Budget, Role};
 
 use crate::rig::{Rig, alive, change, line, main, one_cpu, program, shell};
 

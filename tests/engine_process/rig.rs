@@ -1,16 +1,17 @@
 //! An engine with folders of its own, and what the tests look at.
 
-use loadlab::engine::process::{ProcessEngine, ProcessSettings};
-use loadlab::engine::{Engine, Group, MemberChange, MemberEvent, MemberSpec, RoleSpec, Tag};
-use loadlab::measure::host;
-use loadlab::model::name::MemberName;
-use loadlab::model::{Budget, CpuSet, Known, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use loadlab::engine::process::{ProcessEngine, ProcessSettings};
+use loadlab::engine::{Engine, Group, MemberChange, MemberEvent, MemberSpec, RoleSpec, Tag};
+use loadlab::measure::host;
+use loadlab::model::name::MemberName;
+use loadlab::model::{Budget, CpuSet, Known, Role};
 use tokio::sync::mpsc;
 
 const ENTRY: &str = "entry";
@@ -79,6 +80,26 @@ impl Rig {
             0
         );
         fs::read_to_string(self.folder.path().join("kept.main.log")).unwrap()
+    }
+}
+
+impl Drop for Rig {
+    /// A test that failed leaves nothing behind either.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for folder in cgroups_of(&self.entry).iter().rev() {
+            let listed = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+            let pids = listed.lines().filter_map(|line| line.parse().ok());
+            for pid in pids.filter_map(rustix::process::Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            let deadline = Instant::now() + Duration::from_secs(2);
+            while fs::remove_dir(folder).is_err() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Whole trees: counted and ended.
 
+use std::time::Duration;
+
 use loadlab::engine::{Engine, Exit, MemberChange};
 use loadlab::model::{Budget, Known, Source};
-use std::time::Duration;
 
 use crate::rig::{Rig, alive, line, one_cpu, shell};
 

@@ -1,10 +1,11 @@
 //! Other users.
 
-use loadlab::engine::{Engine, Trouble};
-use loadlab::model::Budget;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
+
+use loadlab::engine::{Engine, Trouble};
+use loadlab::model::Budget;
 
 use crate::rig::{Rig, is_root, line, shell, this_test};
 
