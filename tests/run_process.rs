@@ -2,7 +2,11 @@
 //! Skipped, with the reason, where a program is missing.
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
+#![allow(clippy::panic, reason = "a test ends where it fails")]
 
+#[path = "run_loop/experiment.rs"]
+mod experiment;
 #[path = "run_loop/story.rs"]
 mod story;
 
@@ -12,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::experiment::{common, experiment, rate};
 use loadlab::engine::Engine;
 use loadlab::engine::process::{ProcessEngine, ProcessSettings};
 use loadlab::load::oha::Oha;
@@ -23,7 +28,6 @@ use loadlab::probe::nginx;
 use loadlab::record::event::{Measured, RawFile};
 use loadlab::record::{Event, Journal, JournalError, MemoryJournal};
 use loadlab::run::{self, Cancel, KernelClock, ProbeWork, Programs, Rig, ThisHost, Unobserved};
-use story::{common, experiment, rate};
 
 /// A journal in memory that remembers when each line came, with a folder for logs.
 struct Timed {

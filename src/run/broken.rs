@@ -2,6 +2,7 @@
 
 use super::error::RunError;
 use crate::engine::{EngineError, Trouble};
+use crate::model::name::NotAName;
 use crate::model::{GuardCode, MeasurementId, Outcome};
 use crate::record::JournalError;
 use crate::record::event::Breach;
@@ -53,6 +54,12 @@ impl From<EngineError> for Broken {
             Trouble::NoProgram | Trouble::Unfit | Trouble::Failed => GuardCode::HarnessError,
         };
         Self::breach(code, error.to_string())
+    }
+}
+
+impl From<NotAName> for Broken {
+    fn from(error: NotAName) -> Self {
+        Self::harness(error.to_string())
     }
 }
 

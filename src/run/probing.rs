@@ -145,8 +145,8 @@ async fn drive(
 
 async fn start(bench: &Bench<'_>, groups: &mut Groups, label: &Label) -> Result<Nginx, Broken> {
     let cpus = candidate_cpus(bench)?;
-    let port_name: PortName = "http".parse().map_err(plain)?;
-    let name = "nginx".parse().map_err(plain)?;
+    let port_name: PortName = "http".parse()?;
+    let name = "nginx".parse()?;
     let spec = RoleSpec {
         role: Role::Probe,
         cpus: Some(cpus.clone()),
@@ -169,10 +169,6 @@ async fn start(bench: &Bench<'_>, groups: &mut Groups, label: &Label) -> Result<
     engine.start(group, &nginx.member).await?;
     nginx.ready(bench).await?;
     Ok(nginx)
-}
-
-fn plain(error: crate::model::name::NotAName) -> Broken {
-    Broken::harness(error.to_string())
 }
 
 impl Nginx {

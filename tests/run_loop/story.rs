@@ -2,198 +2,17 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use indexmap::IndexMap;
-use loadlab::engine::fake::{Effect, Fault};
-use loadlab::model::candidate::{
-    Candidate, Definition, Endpoint, Member, PrewarmStep, Process, Program, Ready,
-};
-use loadlab::model::cores::{Isolation, Sharing};
-use loadlab::model::estimator::RatioInterval;
-use loadlab::model::experiment::{Experiment, Order, OrderRule, PROTOCOL, Page};
-use loadlab::model::phase::{LoadCommon, LoadShape, Phase};
-use loadlab::model::probe::{Probe, ProbeTimes};
-use loadlab::model::scenario::{ContractCheck, Expect, ExpectBody, Request, Scenario};
-use loadlab::model::{Budget, Bytes, EngineKind, Nanoseconds, Role, Share};
+use loadlab::engine::fake::{Effect, FakeAnswer, Fault};
+use loadlab::model::Role;
+use loadlab::model::experiment::{Experiment, PROTOCOL};
 use loadlab::plan::{self, Plan};
 use loadlab::record::event::{BlockFinished, Opened, RawFile};
 use loadlab::record::{Event, Journal, JournalError, MemoryJournal, Records};
-use loadlab::run::fake::FakeRig;
+use loadlab::run::fake::{FakeRig, answer};
 use loadlab::run::{self, Cancel, Closing, Notice, Observer, RunError, Unobserved};
-
-pub fn rate(text: &str) -> loadlab::model::Rate {
-    text.parse().unwrap()
-}
-
-fn candidate(name: &str) -> Candidate {
-    let member = Member {
-        program: Program::Process(Process {
-            command: vec!["server".parse().unwrap(), "{{ port }}".parse().unwrap()],
-            version: None,
-        }),
-        env: BTreeMap::new(),
-        files: BTreeMap::new(),
-        user: None,
-        ports: vec!["http".parse().unwrap()],
-        grace: Nanoseconds::seconds(1),
-    };
-    Candidate {
-        name: name.parse().unwrap(),
-        title: name.to_owned(),
-        definition: Definition {
-            engine: EngineKind::Process,
-            members: IndexMap::from([("main".parse().unwrap(), member)]),
-            endpoint: Endpoint {
-                member: "main".parse().unwrap(),
-                port: "http".parse().unwrap(),
-            },
-            values: BTreeMap::new(),
-            ready: Ready::Http {
-                path: "/ready".to_owned(),
-                status: 200,
-                within: Nanoseconds::seconds(5),
-            },
-            prewarm: vec![PrewarmStep::Http {
-                path: "/prewarm".to_owned(),
-                status: 200,
-                times: 1,
-                within: Nanoseconds::seconds(1),
-            }],
-            departures: Vec::new(),
-            witness: None,
-        },
-    }
-}
-
-fn request(path: &str) -> Request {
-    Request {
-        method: "GET".to_owned(),
-        path: path.parse().unwrap(),
-        headers: BTreeMap::new(),
-        body: None,
-    }
-}
-
-fn expect() -> Expect {
-    Expect {
-        status: 200,
-        headers: BTreeMap::new(),
-        body: Some(ExpectBody::Text {
-            text: "ok\n".to_owned(),
-        }),
-    }
-}
-
-/// Two candidates, one scenario at one rate, two rounds, a probe around each block, two attempts.
-pub fn experiment() -> Experiment {
-    let common = LoadCommon {
-        warmup: Nanoseconds::seconds(1),
-        duration: Nanoseconds::seconds(2),
-        timeout: Nanoseconds::seconds(1),
-        quiet: Nanoseconds::seconds(1),
-        keep_requests: 0,
-    };
-    let phase = Phase {
-        name: "fixed-rate".parse().unwrap(),
-        title: "At a rate".to_owned(),
-        load: LoadShape::FixedRate {
-            rates: IndexMap::from([("page".parse().unwrap(), vec![rate("1000/s")])]),
-            connections: 4,
-            held_at: Share::percent(99),
-            common,
-        },
-        repetitions: 2,
-        candidates: vec!["one".parse().unwrap(), "two".parse().unwrap()],
-        estimate: IndexMap::new(),
-        accept: None,
-    };
-    let scenario = Scenario {
-        name: "page".parse().unwrap(),
-        title: "A page".to_owned(),
-        request: request("/page"),
-        expect: expect(),
-        changes_data: false,
-    };
-    let contract = ContractCheck {
-        request: request("/contract"),
-        expect: Expect {
-            body: None,
-            ..expect()
-        },
-        same_for_all_candidates: true,
-    };
-    Experiment {
-        protocol: PROTOCOL,
-        name: "story".parse().unwrap(),
-        page: Page {
-            title: String::new(),
-            question: String::new(),
-            authors: Vec::new(),
-            licence: None,
-            programme: None,
-            technologies: Vec::new(),
-            finding: None,
-            limits: Vec::new(),
-            questions: Vec::new(),
-            results: Vec::new(),
-        },
-        isolation: Isolation::default(),
-        cores: BTreeMap::from([
-            (Role::Candidate, "0".parse().unwrap()),
-            (Role::Load, "1".parse().unwrap()),
-        ]),
-        sharing: Sharing::default(),
-        budgets: BTreeMap::from([(
-            Role::Candidate,
-            Budget {
-                cores: Some(1),
-                memory: Some(Bytes(256 << 20)),
-                processes: Some(64),
-                connections: None,
-            },
-        )]),
-        probe: Probe {
-            when: ProbeTimes::BeforeAndAfter,
-            rate: rate("1000/s"),
-            connections: 4,
-            duration: Nanoseconds::seconds(1),
-            at_least: rate("900/s"),
-            calibration: 3,
-            ceiling: None,
-        },
-        services: IndexMap::new(),
-        prewarm: Vec::new(),
-        candidates: ["one", "two"]
-            .map(|name| (name.parse().unwrap(), candidate(name)))
-            .into(),
-        scenarios: IndexMap::from([("page".parse().unwrap(), scenario)]),
-        contract: vec![contract],
-        phases: IndexMap::from([("fixed-rate".parse().unwrap(), phase)]),
-        order: Order {
-            rule: OrderRule::Rotated,
-            seed: Some(1),
-        },
-        attempts: 2,
-        guards: Default::default(),
-        coverage: Share::percent(95),
-        ratio_interval: RatioInterval::default(),
-        spread_bound: None,
-        primary: None,
-        derived: IndexMap::new(),
-        scale: None,
-        files: Vec::new(),
-    }
-}
-
-/// The only phase's settings.
-pub fn common(experiment: &mut Experiment) -> &mut LoadCommon {
-    match &mut experiment.phases[0].load {
-        LoadShape::FixedRate { common, .. } | LoadShape::Ceiling { common, .. } => common,
-    }
-}
 
 /// A journal in memory that notes its calls beside the engine's.
 pub struct Noted<'a> {
@@ -353,3 +172,19 @@ impl Observer for StopsAt {
 }
 
 pub const SECOND: Duration = Duration::from_secs(1);
+
+pub fn answering(
+    rule: impl Fn(&loadlab::engine::fake::Asked) -> Option<FakeAnswer> + Send + Sync + 'static,
+) -> FakeRig {
+    let entry = "2026-01-01.abc".parse().unwrap();
+    FakeRig::answering(entry, std::path::Path::new("/"), move |asked| {
+        rule(asked).unwrap_or_else(|| answer(asked))
+    })
+}
+
+pub fn body(text: &str) -> FakeAnswer {
+    FakeAnswer {
+        status: 200,
+        body: text.as_bytes().to_vec(),
+    }
+}

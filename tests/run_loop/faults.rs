@@ -1,0 +1,318 @@
+//! Every injected fault and the code it is recorded under.
+
+use std::time::Duration;
+
+use crate::experiment::{experiment, only_one_block};
+use crate::story::{SECOND, Story};
+use loadlab::engine::Exit;
+use loadlab::engine::Trouble;
+use loadlab::engine::fake::Effect;
+use loadlab::model::Known;
+use loadlab::model::Role;
+use loadlab::model::candidate::Lifetime;
+
+/// What one fault in the first block makes of its first try.
+async fn first_end(operation: &'static str, role: Role, part: &str, effect: Effect) -> String {
+    let mut story = Story::of(experiment()).fault(operation, role, part, effect);
+    story.run().await.unwrap();
+    assert_eq!(story.fakes.engine.unmet(), 0, "{operation} {part}");
+    assert!(story.fakes.engine.held().is_empty(), "{operation} {part}");
+    let end = story.ends().remove(0);
+    end.strip_prefix("fixed-rate.r01.one.a1")
+        .unwrap()
+        .trim()
+        .to_owned()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_fault_has_its_code() {
+    let ms = Duration::from_millis;
+    let (candidate, load, probe) = (Role::Candidate, Role::Load, Role::Probe);
+    for (operation, role, part, effect, code) in [
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Fail(Trouble::NoProgram),
+            "not_ready",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Fail(Trouble::Failed),
+            "harness_error",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Silent(Duration::ZERO),
+            "not_ready",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Ends(Duration::ZERO, Exit::Status(1)),
+            "exited",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Ends(ms(500), Exit::Status(1)),
+            "exited",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::OutOfMemory(ms(500)),
+            "oom",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Ends(ms(2500), Exit::Status(1)),
+            "exited",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::Restarts(ms(2500), Exit::Status(1)),
+            "restarted",
+        ),
+        (
+            "start",
+            &candidate,
+            "b0000a1",
+            Effect::OutOfMemory(ms(2500)),
+            "oom",
+        ),
+        (
+            "start",
+            &load,
+            "b0000a1w01",
+            Effect::Ends(ms(10), Exit::Signal(9)),
+            "harness_error",
+        ),
+        (
+            "start",
+            &load,
+            "b0000a1w02",
+            Effect::Ends(ms(10), Exit::Signal(9)),
+            "harness_error",
+        ),
+        (
+            "start",
+            &load,
+            "b0000a1w02",
+            Effect::NeverEnds,
+            "harness_error",
+        ),
+        (
+            "start",
+            &probe,
+            "b0000a1pb",
+            Effect::Fail(Trouble::Failed),
+            "harness_error",
+        ),
+        (
+            "start",
+            &probe,
+            "b0000a1pa",
+            Effect::Fail(Trouble::Failed),
+            "harness_error",
+        ),
+        (
+            "reserve",
+            &load,
+            "b0000a1w02",
+            Effect::Fail(Trouble::Failed),
+            "harness_error",
+        ),
+        (
+            "collect",
+            &load,
+            "b0000a1w02",
+            Effect::Fail(Trouble::Failed),
+            "harness_error",
+        ),
+        (
+            "stop",
+            &candidate,
+            "b0000a1",
+            Effect::Fail(Trouble::Failed),
+            "harness_error",
+        ),
+        (
+            "limits",
+            &candidate,
+            "b0000a1",
+            Effect::OtherLimit,
+            "limits_changed",
+        ),
+        (
+            "limits",
+            &candidate,
+            "b0000a1",
+            Effect::OtherCpus,
+            "cpuset_mismatch",
+        ),
+    ] {
+        let shown = format!("{operation} {role} {part} {effect:?}");
+        assert_eq!(
+            first_end(operation, role.clone(), part, effect).await,
+            code,
+            "{shown}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn counters_that_lie_or_are_missing_are_a_breach() {
+    for effect in [Effect::Backwards, Effect::NoCounter] {
+        // The reading at the closing edge: the eighth of the candidate in its block.
+        let mut story = Story::of(experiment());
+        let reads = {
+            story.run().await.unwrap();
+            let calls = story.fakes.calls.take();
+            let end = calls
+                .iter()
+                .position(|call| call == "collect load b0000a1w02")
+                .unwrap();
+            calls[..end]
+                .iter()
+                .filter(|call| *call == "read candidate b0000a1")
+                .count()
+        };
+        let mut story = Story::of(experiment());
+        for _ in 1..reads {
+            story = story.fault("read", Role::Candidate, "b0000a1", Effect::Nothing);
+        }
+        let mut story = story.fault("read", Role::Candidate, "b0000a1", effect);
+        story.run().await.unwrap();
+        assert_eq!(story.ends()[0], "fixed-rate.r01.one.a1 counter_missing");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_candidate_that_hangs_is_an_outcome_and_has_a_deadline() {
+    let mut story = Story::of(experiment())
+        .fault(
+            "start",
+            Role::Candidate,
+            "b0000a1",
+            Effect::Silent(Duration::from_millis(2500)),
+        )
+        .fault("start", Role::Load, "b0000a1w02", Effect::NeverEnds);
+    let before = story.fakes.time.now_ns();
+    story.run().await.unwrap();
+    assert_eq!(story.ends()[0], "fixed-rate.r01.one.a1 hung");
+    assert!(story.fakes.time.now_ns() - before < 120_000_000_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_ends_is_a_breach() {
+    let mut experiment = experiment();
+    let definition = experiment.candidates[0].definition.clone();
+    let service = loadlab::model::Service {
+        name: "store".parse().unwrap(),
+        title: "Store".to_owned(),
+        lifetime: Lifetime::Block,
+        definition,
+    };
+    experiment.services.insert(service.name.clone(), service);
+    let role = Role::Service("store".parse().unwrap());
+    for (effect, code) in [
+        (
+            Effect::Ends(Duration::ZERO, Exit::Status(1)),
+            "service_lost",
+        ),
+        (
+            Effect::Ends(Duration::from_millis(500), Exit::Status(1)),
+            "service_lost",
+        ),
+        (
+            Effect::Ends(Duration::from_millis(2500), Exit::Status(1)),
+            "service_lost",
+        ),
+        (Effect::Fail(Trouble::NoProgram), "service_lost"),
+    ] {
+        let mut story =
+            Story::of(experiment.clone()).fault("start", role.clone(), "b0000a1", effect);
+        story.run().await.unwrap();
+        assert_eq!(story.ends()[0], format!("fixed-rate.r01.one.a1 {code}"));
+        assert_eq!(story.ends()[2], "fixed-rate.r01.one.a2");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lasting_service_that_ended_is_started_again_before_the_next_block() {
+    let mut experiment = experiment();
+    let service = loadlab::model::Service {
+        name: "store".parse().unwrap(),
+        title: "Store".to_owned(),
+        lifetime: Lifetime::Run,
+        definition: experiment.candidates[0].definition.clone(),
+    };
+    experiment.services.insert(service.name.clone(), service);
+    let role = Role::Service("store".parse().unwrap());
+    // Three calibration readings and the first probe take four seconds; then the first block is on.
+    let effect = Effect::Ends(5 * SECOND, Exit::Status(1));
+    let mut story = Story::of(experiment).fault("start", role, "s1n1", effect);
+    let closing = story.run().await.unwrap();
+    assert_eq!(
+        story.ends()[..3],
+        [
+            "fixed-rate.r01.one.a1 service_lost",
+            "fixed-rate.r01.two.a1",
+            "fixed-rate.r01.one.a2",
+        ]
+    );
+    assert_eq!((closing.complete, closing.valid), (true, 4));
+    let calls = story.fakes.calls.take();
+    let starts = calls.iter().filter(|call| call.starts_with("start store"));
+    assert_eq!(
+        starts.cloned().collect::<Vec<_>>(),
+        ["start store s1n1", "start store s1n2"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_machine_that_misbehaves_is_a_breach() {
+    type Change = fn(&mut loadlab::model::reading::HostReading, u64);
+    let swap: Change = |host, number| host.swapped_pages = Known::Value(number);
+    let asleep: Change = |host, number| host.boottime_ns += number * 10_000_000;
+    let clock: Change = |host, number| host.realtime_ns += number * 5_000_000;
+    let stolen: Change = |host, number| {
+        for times in host.cpus.values_mut() {
+            times.steal_ns += number * 1_000_000_000;
+        }
+    };
+    let foreign: Change = |host, number| {
+        if let Known::Value(used) = &mut host.used_per_cpu_ns {
+            *used.entry(0).or_default() += number * 500_000_000;
+        }
+    };
+    for (change, code) in [
+        (swap, "swap"),
+        (asleep, "suspended"),
+        (clock, "clock_step"),
+        (stolen, "steal"),
+        (foreign, "foreign_load"),
+    ] {
+        let mut experiment = only_one_block();
+        experiment.attempts = 1;
+        let mut story = Story::of(experiment);
+        story.fakes.host(move |number, mut host| {
+            change(&mut host, number);
+            host
+        });
+        story.run().await.unwrap();
+        assert!(story.ends()[0].contains(code), "{code}: {:?}", story.ends());
+    }
+}

@@ -1,0 +1,11 @@
+//! The run loop against fakes: order, tries, ends, interruptions, resuming.
+
+#![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
+
+mod answers;
+mod experiment;
+mod faults;
+mod order;
+mod stopping;
+mod story;
+mod tries;
