@@ -24,152 +24,64 @@ async fn first_end(operation: &'static str, role: Role, part: &str, effect: Effe
         .to_owned()
 }
 
-#[tokio::test(start_paused = true)]
-async fn every_fault_has_its_code() {
-    let ms = Duration::from_millis;
-    let (candidate, load, probe) = (Role::Candidate, Role::Load, Role::Probe);
-    for (operation, role, part, effect, code) in [
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Fail(Trouble::NoProgram),
-            "not_ready",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Fail(Trouble::Failed),
-            "harness_error",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Silent(Duration::ZERO),
-            "not_ready",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Ends(Duration::ZERO, Exit::Status(1)),
-            "exited",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Ends(ms(500), Exit::Status(1)),
-            "exited",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::OutOfMemory(ms(500)),
-            "oom",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Ends(ms(2500), Exit::Status(1)),
-            "exited",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::Restarts(ms(2500), Exit::Status(1)),
-            "restarted",
-        ),
-        (
-            "start",
-            &candidate,
-            "b0000a1",
-            Effect::OutOfMemory(ms(2500)),
-            "oom",
-        ),
-        (
-            "start",
-            &load,
-            "b0000a1w01",
-            Effect::Ends(ms(10), Exit::Signal(9)),
-            "harness_error",
-        ),
-        (
-            "start",
-            &load,
-            "b0000a1w02",
-            Effect::Ends(ms(10), Exit::Signal(9)),
-            "harness_error",
-        ),
-        (
-            "start",
-            &load,
-            "b0000a1w02",
-            Effect::NeverEnds,
-            "harness_error",
-        ),
-        (
-            "start",
-            &probe,
-            "b0000a1pb",
-            Effect::Fail(Trouble::Failed),
-            "harness_error",
-        ),
-        (
-            "start",
-            &probe,
-            "b0000a1pa",
-            Effect::Fail(Trouble::Failed),
-            "harness_error",
-        ),
-        (
-            "reserve",
-            &load,
-            "b0000a1w02",
-            Effect::Fail(Trouble::Failed),
-            "harness_error",
-        ),
-        (
-            "collect",
-            &load,
-            "b0000a1w02",
-            Effect::Fail(Trouble::Failed),
-            "harness_error",
-        ),
-        (
-            "stop",
-            &candidate,
-            "b0000a1",
-            Effect::Fail(Trouble::Failed),
-            "harness_error",
-        ),
-        (
-            "limits",
-            &candidate,
-            "b0000a1",
-            Effect::OtherLimit,
-            "limits_changed",
-        ),
-        (
-            "limits",
-            &candidate,
-            "b0000a1",
-            Effect::OtherCpus,
-            "cpuset_mismatch",
-        ),
-    ] {
-        let shown = format!("{operation} {role} {part} {effect:?}");
-        assert_eq!(
-            first_end(operation, role.clone(), part, effect).await,
-            code,
-            "{shown}"
-        );
+/// Asserts the code of the first try for each effect on an operation.
+async fn ends_as(operation: &'static str, role: Role, part: &str, ends: &[(Effect, &str)]) {
+    for (effect, code) in ends {
+        let end = first_end(operation, role.clone(), part, effect.clone()).await;
+        assert_eq!(end, *code, "{operation} {role} {part} {effect:?}");
     }
+}
+
+/// A member ends this many milliseconds after its start.
+fn ends_after(ms: u64, exit: Exit) -> Effect {
+    Effect::Ends(Duration::from_millis(ms), exit)
+}
+
+// A candidate is warmed up during its first second; its window opens half a second later.
+#[tokio::test(start_paused = true)]
+async fn what_a_candidate_does_is_an_outcome() {
+    let oom = |ms| Effect::OutOfMemory(Duration::from_millis(ms));
+    let restarts = Effect::Restarts(Duration::from_millis(2500), Exit::Status(1));
+    let ends = [
+        (Effect::Fail(Trouble::NoProgram), "not_ready"),
+        (Effect::Silent(Duration::ZERO), "not_ready"),
+        (ends_after(0, Exit::Status(1)), "exited"),
+        (ends_after(500, Exit::Status(1)), "exited"),
+        (ends_after(2500, Exit::Signal(11)), "exited"),
+        (oom(500), "oom"),
+        (oom(2500), "oom"),
+        (restarts, "restarted"),
+    ];
+    ends_as("start", Role::Candidate, "b0000a1", &ends).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_instrument_does_is_a_breach() {
+    let fails = [(Effect::Fail(Trouble::Failed), "harness_error")];
+    for (operation, role, part) in [
+        ("start", Role::Candidate, "b0000a1"),
+        ("stop", Role::Candidate, "b0000a1"),
+        ("start", Role::Probe, "b0000a1pb"),
+        ("start", Role::Probe, "b0000a1pa"),
+        ("reserve", Role::Load, "b0000a1w02"),
+        ("collect", Role::Load, "b0000a1w02"),
+    ] {
+        ends_as(operation, role, part, &fails).await;
+    }
+    let killed = [(ends_after(10, Exit::Signal(9)), "harness_error")];
+    ends_as("start", Role::Load, "b0000a1w01", &killed).await;
+    ends_as("start", Role::Load, "b0000a1w02", &killed).await;
+    let hangs = [(Effect::NeverEnds, "harness_error")];
+    ends_as("start", Role::Load, "b0000a1w02", &hangs).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_that_are_read_back_otherwise_are_a_breach() {
+    let ends = [
+        (Effect::OtherLimit, "limits_changed"),
+        (Effect::OtherCpus, "cpuset_mismatch"),
+    ];
+    ends_as("limits", Role::Candidate, "b0000a1", &ends).await;
 }
 
 #[tokio::test(start_paused = true)]
