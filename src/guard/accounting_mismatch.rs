@@ -6,11 +6,12 @@ use crate::record::AttemptRecords;
 use crate::record::event::{Measured, WitnessCount};
 
 use super::share::exceeds;
-use super::{Context, Verdict, each_measurement};
+use super::{Context, Verdict};
 
+/// The probe's counts.
 pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
     let explained = context.experiment.guards.accounting;
-    let mut verdict = each_measurement(attempt, |measured| of_measurement(measured, explained));
+    let mut verdict = Verdict::default();
     for probed in &attempt.probes {
         if let (Known::Value(account), Known::Value(seen)) =
             (&probed.reading.account, &probed.reading.witness)
@@ -27,7 +28,9 @@ pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verd
     verdict
 }
 
-fn of_measurement(measured: &Measured, explained: Share) -> Verdict {
+/// The counts of a measurement.
+pub(super) fn judge_measurement(measured: &Measured, context: &Context<'_>) -> Verdict {
+    let explained = context.experiment.guards.accounting;
     let Known::Value(account) = &measured.account else {
         return Verdict::default();
     };

@@ -2,21 +2,19 @@
 
 use crate::model::GuardCode;
 use crate::model::reading::HostReading;
-use crate::record::AttemptRecords;
+use crate::record::event::Measured;
 
-use super::{Context, Verdict, each_measurement};
+use super::{Context, Verdict};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let allowed = context.experiment.guards.clock_step;
-    each_measurement(attempt, |measured| {
-        let step = step_ns(&measured.before.host, &measured.after.host);
-        if step > allowed.0 {
-            let evidence = format!("the wall clock stepped by {step} ns, allowed is {allowed}");
-            Verdict::breach(GuardCode::ClockStep, evidence, Some(&measured.id))
-        } else {
-            Verdict::default()
-        }
-    })
+    let step = step_ns(&measured.before.host, &measured.after.host);
+    if step > allowed.0 {
+        let evidence = format!("the wall clock stepped by {step} ns, allowed is {allowed}");
+        Verdict::breach(GuardCode::ClockStep, evidence, Some(&measured.id))
+    } else {
+        Verdict::default()
+    }
 }
 
 /// How far the wall clock moved against the monotonic one, less what the readings' own length

@@ -2,22 +2,19 @@
 //! group that was made anew.
 
 use crate::model::{Caveat, GuardCode, Known, Role, Source};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
-use super::{Context, Verdict, Window, each_measurement, place};
+use super::{Context, Verdict, Window, place};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
-    each_measurement(attempt, |measured| {
-        let services = context.experiment.services.keys().cloned();
-        let mut roles = vec![Role::Candidate, Role::Load];
-        roles.extend(services.map(Role::Service));
-        let mut verdict = account(measured);
-        for role in &roles {
-            verdict.add(of_role(measured, role));
-        }
-        verdict
-    })
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
+    let services = context.experiment.services.keys().cloned();
+    let mut roles = vec![Role::Candidate, Role::Load];
+    roles.extend(services.map(Role::Service));
+    let mut verdict = account(measured);
+    for role in &roles {
+        verdict.add(of_role(measured, role));
+    }
+    verdict
 }
 
 fn of_role(measured: &Measured, role: &Role) -> Verdict {

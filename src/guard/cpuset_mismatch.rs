@@ -1,19 +1,16 @@
 //! `cpuset_mismatch`: a role may run on other CPUs than it was given.
 
 use crate::model::{CpuSet, GuardCode, Known, Role};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
-use super::{Context, Verdict, each_measurement};
+use super::{Context, Verdict};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
-    each_measurement(attempt, |measured| {
-        let mut verdict = Verdict::default();
-        for (role, given) in &context.experiment.cores {
-            verdict.add(of_role(measured, role, given));
-        }
-        verdict
-    })
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
+    let mut verdict = Verdict::default();
+    for (role, given) in &context.experiment.cores {
+        verdict.add(of_role(measured, role, given));
+    }
+    verdict
 }
 
 fn of_role(measured: &Measured, role: &Role, given: &CpuSet) -> Verdict {

@@ -7,11 +7,10 @@
 use std::collections::BTreeSet;
 
 use crate::model::{Caveat, CpuSet, Experiment, GuardCode, Known, Role, Share};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
 use super::share::{exceeds, percent};
-use super::{Context, Verdict, Window, each_measurement, place};
+use super::{Context, Verdict, Window, place};
 
 /// How unsure a reading by ticks is, of one core.
 const TICKS_UNSURE: Share = Share::percent(5);
@@ -25,17 +24,15 @@ pub struct Foreign {
     pub high_ns: u64,
 }
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let Some(cpus) = context.experiment.cores.get(&Role::Candidate) else {
         return Verdict::default();
     };
-    each_measurement(attempt, |measured| {
-        let mut verdict = Verdict::default();
-        for part in parts(measured, cpus) {
-            verdict.add(of_cpus(measured, &part, context));
-        }
-        verdict
-    })
+    let mut verdict = Verdict::default();
+    for part in parts(measured, cpus) {
+        verdict.add(of_cpus(measured, &part, context));
+    }
+    verdict
 }
 
 /// Single CPUs where every role is known on each, else all of them as one.

@@ -2,15 +2,14 @@
 //! quantiles is its own.
 
 use crate::model::{Caveat, Role};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
 use super::share::{exceeds, percent};
-use super::{Context, Verdict, Window, each_measurement, place};
+use super::{Context, Verdict, Window, place};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let allowed = context.experiment.guards.generator_late;
-    each_measurement(attempt, |measured| match delay(measured) {
+    match delay(measured) {
         Some((waited, busy)) if exceeds(waited, busy, allowed) => Verdict::caveat(
             Caveat::GeneratorLate,
             format!(
@@ -20,7 +19,7 @@ pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verd
             ),
         ),
         _ => Verdict::default(),
-    })
+    }
 }
 
 /// Run delay and CPU time of the generator in the window, nanoseconds; absent: not known.

@@ -5,47 +5,44 @@
 
 use crate::model::phase::LoadShape;
 use crate::model::{Caveat, Experiment, GuardCode, LoadPoint, Role};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
 use super::share::{exceeds, percent};
-use super::{Context, Verdict, Window, each_measurement, holds, inside, place};
+use super::{Context, Verdict, Window, holds, inside, place};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let guards = &context.experiment.guards;
-    each_measurement(attempt, |measured| {
-        let Some((busy, capacity)) = busy(measured, context.experiment) else {
-            return Verdict::default();
-        };
-        let seen = || {
-            format!(
-                "the generator used {} of its cores",
-                percent(busy, capacity)
-            )
-        };
-        let ran_out = exceeds(busy, capacity, guards.generator_busy_invalid);
-        let closed_loop = matches!(measured.id.at, LoadPoint::Connections(_));
-        if ran_out && closed_loop {
-            Verdict::caveat(
-                Caveat::CeilingOfRig,
-                format!("{}: {}", place(measured), seen()),
-            )
-        } else if ran_out && !is_held(measured, context.experiment) {
-            let evidence = format!(
-                "{} at a rate that was not held, invalid above {}",
-                seen(),
-                guards.generator_busy_invalid
-            );
-            Verdict::breach(GuardCode::GeneratorSaturated, evidence, Some(&measured.id))
-        } else if exceeds(busy, capacity, guards.generator_busy_caveat) && !closed_loop {
-            Verdict::caveat(
-                Caveat::GeneratorBusy,
-                format!("{}: {}", place(measured), seen()),
-            )
-        } else {
-            Verdict::default()
-        }
-    })
+    let Some((busy, capacity)) = busy(measured, context.experiment) else {
+        return Verdict::default();
+    };
+    let seen = || {
+        format!(
+            "the generator used {} of its cores",
+            percent(busy, capacity)
+        )
+    };
+    let ran_out = exceeds(busy, capacity, guards.generator_busy_invalid);
+    let closed_loop = matches!(measured.id.at, LoadPoint::Connections(_));
+    if ran_out && closed_loop {
+        Verdict::caveat(
+            Caveat::CeilingOfRig,
+            format!("{}: {}", place(measured), seen()),
+        )
+    } else if ran_out && !is_held(measured, context.experiment) {
+        let evidence = format!(
+            "{} at a rate that was not held, invalid above {}",
+            seen(),
+            guards.generator_busy_invalid
+        );
+        Verdict::breach(GuardCode::GeneratorSaturated, evidence, Some(&measured.id))
+    } else if exceeds(busy, capacity, guards.generator_busy_caveat) && !closed_loop {
+        Verdict::caveat(
+            Caveat::GeneratorBusy,
+            format!("{}: {}", place(measured), seen()),
+        )
+    } else {
+        Verdict::default()
+    }
 }
 
 /// CPU time of the generator and what its cores had, nanoseconds; absent: not known.

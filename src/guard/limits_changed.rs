@@ -2,29 +2,26 @@
 
 use crate::model::reading::EffectiveLimits;
 use crate::model::{Budget, Caveat, GuardCode, Known, Role};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
-use super::{Context, Verdict, each_measurement, place};
+use super::{Context, Verdict, place};
 
 /// The kernel rounds memory limits down to whole pages; the largest page size in use is 64 KiB.
 const PAGE: u64 = 65_536;
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
-    each_measurement(attempt, |measured| {
-        let mut verdict = Verdict::default();
-        for (role, budget) in &context.experiment.budgets {
-            for (edge, when) in [(&measured.before, "before"), (&measured.after, "after")] {
-                if let Some(limits) = edge.limits.get(role) {
-                    verdict.add(changed(measured, role, budget, limits, when));
-                }
-            }
-            if let Some(limits) = measured.before.limits.get(role) {
-                verdict.add(not_enforced(measured, role, budget, limits));
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
+    let mut verdict = Verdict::default();
+    for (role, budget) in &context.experiment.budgets {
+        for (edge, when) in [(&measured.before, "before"), (&measured.after, "after")] {
+            if let Some(limits) = edge.limits.get(role) {
+                verdict.add(changed(measured, role, budget, limits, when));
             }
         }
-        verdict
-    })
+        if let Some(limits) = measured.before.limits.get(role) {
+            verdict.add(not_enforced(measured, role, budget, limits));
+        }
+    }
+    verdict
 }
 
 fn changed(

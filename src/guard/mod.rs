@@ -90,14 +90,21 @@ impl Verdict {
     }
 }
 
-type Guard = fn(&AttemptRecords<'_>, &Context<'_>) -> Verdict;
+type OfAttempt = fn(&AttemptRecords<'_>, &Context<'_>) -> Verdict;
+type OfMeasurement = fn(&Measured, &Context<'_>) -> Verdict;
 
-/// Every guard that judges readings, in the order their breaches are listed.
-const GUARDS: [Guard; 19] = [
+/// The guards that judge a try as a whole, in the order their breaches are listed.
+const OF_ATTEMPT: [OfAttempt; 6] = [
     probe_below_floor::judge,
     probe_invalid::judge,
     probe_drift::judge,
     fixed_work_drift::judge,
+    accounting_mismatch::judge,
+    suspended::judge,
+];
+
+/// The guards that judge each measurement.
+const OF_MEASUREMENT: [OfMeasurement; 14] = [
     generator_saturated::judge,
     generator_late::judge,
     foreign_load::judge,
@@ -107,9 +114,8 @@ const GUARDS: [Guard; 19] = [
     limits_changed::judge,
     cpuset_mismatch::judge,
     counter_missing::judge,
-    accounting_mismatch::judge,
+    accounting_mismatch::judge_measurement,
     clock_step::judge,
-    suspended::judge,
     short_window::judge,
     not_steady::judge,
     late_unknown::judge,
@@ -122,8 +128,13 @@ const GUARDS: [Guard; 19] = [
 #[must_use]
 pub fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
     let mut verdict = Verdict::default();
-    for guard in GUARDS {
+    for guard in OF_ATTEMPT {
         verdict.add(guard(attempt, context));
+    }
+    for measured in &attempt.measured {
+        for guard in OF_MEASUREMENT {
+            verdict.add(guard(measured, context));
+        }
     }
     verdict.add(recorded::judge(attempt));
     verdict
@@ -145,15 +156,6 @@ fn place(measured: &Measured) -> String {
 /// Which attempt this is; absent: nothing of it was recorded.
 fn attempt_of<'a>(attempt: &AttemptRecords<'a>) -> Option<&'a Attempt> {
     attempt.started.map(|started| &started.attempt)
-}
-
-/// Applies a rule to each measurement of an attempt.
-fn each_measurement(attempt: &AttemptRecords<'_>, rule: impl Fn(&Measured) -> Verdict) -> Verdict {
-    let mut verdict = Verdict::default();
-    for measured in &attempt.measured {
-        verdict.add(rule(measured));
-    }
-    verdict
 }
 
 #[cfg(test)]

@@ -1,15 +1,14 @@
 //! Caveat `not_steady`: CPU use in the last third of a window differed from the first third.
 
 use crate::model::{Caveat, Role, Share};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
 use super::share::percent;
-use super::{Context, Verdict, each_measurement, place};
+use super::{Context, Verdict, place};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let allowed = context.experiment.guards.not_steady;
-    each_measurement(attempt, |measured| match thirds(measured) {
+    match thirds(measured) {
         Some((first, last)) if differs(first, last, allowed) => Verdict::caveat(
             Caveat::NotSteady,
             format!(
@@ -19,7 +18,7 @@ pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verd
             ),
         ),
         _ => Verdict::default(),
-    })
+    }
 }
 
 /// Whether the candidate's CPU use was not steady in a window; absent: too few samples to say.

@@ -4,20 +4,17 @@
 //! caveat of the whole run, recorded when it was opened.
 
 use crate::model::{Caveat, CpuSet, GuardCode, Role};
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
 use super::share::{exceeds, percent};
-use super::{Context, Verdict, Window, each_measurement, place};
+use super::{Context, Verdict, Window, place};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
-    each_measurement(attempt, |measured| {
-        let mut verdict = Verdict::default();
-        for (role, cpus) in &context.experiment.cores {
-            verdict.add(of_role(measured, role, cpus, context));
-        }
-        verdict
-    })
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
+    let mut verdict = Verdict::default();
+    for (role, cpus) in &context.experiment.cores {
+        verdict.add(of_role(measured, role, cpus, context));
+    }
+    verdict
 }
 
 fn of_role(measured: &Measured, role: &Role, cpus: &CpuSet, context: &Context<'_>) -> Verdict {

@@ -1,21 +1,20 @@
 //! `swap`: pages swapped in or out during a window.
 
 use crate::model::GuardCode;
-use crate::record::AttemptRecords;
 use crate::record::event::Measured;
 
-use super::{Context, Verdict, each_measurement};
+use super::{Context, Verdict};
 
-pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let allowed = context.experiment.guards.swap_pages;
-    each_measurement(attempt, |measured| match swapped(measured) {
+    match swapped(measured) {
         Some(pages) if pages > allowed => Verdict::breach(
             GuardCode::Swap,
             format!("{pages} pages swapped in the window, allowed are {allowed}"),
             Some(&measured.id),
         ),
         _ => Verdict::default(),
-    })
+    }
 }
 
 fn swapped(measured: &Measured) -> Option<u64> {
