@@ -261,6 +261,7 @@ fn truth(candidate: &SampleCandidate, at: LoadPoint, metric: Metric) -> f64 {
     }
 }
 
+#[allow(clippy::too_many_lines, reason = "one literal of many fields")]
 fn estimate(
     phase: &Phase,
     candidate: &SampleCandidate,
