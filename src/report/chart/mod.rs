@@ -14,7 +14,7 @@ use serde::Serialize;
 /// The width of every chart in its own units.
 pub(crate) const WIDTH: f64 = 640.0;
 /// Characters of the base size that fit into the width.
-const LINE: usize = 72;
+const LINE: usize = 66;
 /// Values shown as marks in one place at most; the rest is in the CSV tables.
 pub(crate) const MOST_MARKS: usize = 60;
 /// How many series have a look of their own.
