@@ -197,3 +197,11 @@ impl Drop for Running {
         let _ = self.child.wait();
     }
 }
+
+/// `lock` pins the stub by this line.
+#[test]
+fn it_says_its_own_name_and_version() {
+    let output = Command::new(PROGRAM).arg("--version").output().unwrap();
+    let expected = format!("loadlab-stub {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}

@@ -23,7 +23,7 @@ const DATABASE: &str = "file:loadlab-requests?mode=memory&cache=shared";
 
 /// Makes load with oha, pinned, behind a gate, with a marked start.
 #[derive(Parser)]
-#[command(version = concat!(env!("CARGO_PKG_VERSION"), " (oha 1.16.0)"))]
+#[command(name = "loadlab-oha", version = concat!(env!("CARGO_PKG_VERSION"), " (oha 1.16.0)"))]
 struct Own {
     /// CPUs that every thread runs on, such as `1` or `2-3`.
     #[arg(long, value_name = "CPUS")]

@@ -31,7 +31,7 @@ const LARGEST_BODY: u64 = 1 << 30;
 
 /// A server whose every cost is known beforehand.
 #[derive(Parser)]
-#[command(version)]
+#[command(name = "loadlab-stub", version)]
 struct Options {
     /// Address to listen on; port 0: any free one.
     #[arg(long, value_name = "ADDRESS:PORT")]
