@@ -12,7 +12,7 @@ Exit codes:
     2  usage
     3  the manifest has faults
     4  the lock is missing or does not match
-    5  the machine or an engine is unfit
+    5  the machine or an engine is unfit, or a disk refused
     6  a negative judgement: invalid blocks that could not be replaced, a refused publication
     7  an entry or a rendered file is damaged, stale or does not reproduce
   130  interrupted";

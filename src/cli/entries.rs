@@ -81,9 +81,8 @@ pub fn publish(arguments: &Publish, ui: Ui) -> Result<(), Failure> {
             Ok(())
         }
         Err(PublishError::Refused(refusals)) => Err(refused(&refusals, ui)),
-        Err(error @ (PublishError::Disk(_) | PublishError::Stopped(_))) => {
-            Err(Failure::caused(Code::Internal, &error))
-        }
+        Err(error @ PublishError::Stopped(_)) => Err(Failure::caused(Code::Internal, &error)),
+        Err(error @ PublishError::Disk(_)) => Err(Failure::caused(Code::Unfit, &error)),
         Err(error @ (PublishError::Exists(_) | PublishError::Busy(_))) => {
             Err(Failure::caused(Code::Usage, &error))
         }
@@ -161,7 +160,7 @@ pub fn index(arguments: &Index, ui: Ui) -> Result<(), Failure> {
     for (path, text) in review::index::files(&arguments.repository).map_err(damaged)? {
         super::lock::write_whole(&path, text.as_bytes()).map_err(|error| {
             Failure::new(
-                Code::Internal,
+                Code::Unfit,
                 format!("cannot write {}: {error}", paths::shown(&path)),
             )
         })?;

@@ -137,11 +137,7 @@ impl Equipment {
         let Some(all) = CpuSet::of(experiment.cores.values().flat_map(CpuSet::iter)) else {
             return Ok(());
         };
-        let who = format!(
-            "loadlab run of {}, process {}",
-            experiment.name,
-            std::process::id()
-        );
+        let who = format!("loadlab run of {}", experiment.name);
         let lock =
             CoreLock::acquire(&all, &who).map_err(|error| Failure::caused(Code::Unfit, &error))?;
         self.cores = Some(lock);

@@ -32,14 +32,21 @@ pub fn init(arguments: &Init, ui: Ui) -> Result<(), Failure> {
             Failure::new(Code::Usage, message)
                 .hint("choose another name, or another folder with `--into`")
         }
+        std::io::ErrorKind::NotFound => {
+            cannot(&folder, error).hint("make the folder that `--into` names first")
+        }
         _ => cannot(&folder, error),
     })?;
-    for (relative, text) in crate::manifest::new_experiment(&name) {
-        let path = folder.join(&relative);
-        let parent = path.parent().unwrap_or(&folder);
-        std::fs::create_dir_all(parent).map_err(|error| cannot(parent, error))?;
-        std::fs::write(&path, text).map_err(|error| cannot(&path, error))?;
-    }
+    let written = crate::manifest::new_experiment(&name)
+        .into_iter()
+        .try_for_each(|(relative, text)| {
+            let path = folder.join(&relative);
+            let parent = path.parent().unwrap_or(&folder);
+            std::fs::create_dir_all(parent).map_err(|error| cannot(parent, error))?;
+            std::fs::write(&path, text).map_err(|error| cannot(&path, error))
+        });
+    // Half an experiment would stand in the way of the next try.
+    written.inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))?;
     let manifest = paths::shown(&folder.join("experiment.yaml"));
     ui.result(&format!(
         "wrote {manifest}\n\nnext:\n  loadlab validate {manifest}\n  loadlab lock {manifest}\n  loadlab run {manifest}",

@@ -108,7 +108,7 @@ fn upgrade(names: Option<&[String]>) -> Upgrade {
 fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes()).map_err(|error| {
         Failure::new(
-            Code::Internal,
+            Code::Unfit,
             format!("cannot write {}: {error}", paths::shown(path)),
         )
     })
@@ -123,7 +123,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    // The name of the temporary file, which its errors carry, says nothing to a person.
+    let plain = |error: std::io::Error| std::io::Error::from(error.kind());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(plain)?;
     file.write_all(bytes)?;
     let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     file.as_file().set_permissions(readable)?;

@@ -19,13 +19,8 @@ pub fn path(loaded: &Loaded) -> PathBuf {
 /// # Errors
 /// When it cannot be read or is none.
 pub fn read(path: &Path) -> Result<Option<(Lock, Vec<u8>)>, Failure> {
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let message = format!("cannot read {}: {error}", paths::shown(path));
-            return Err(Failure::new(Code::Lock, message));
-        }
+    let Some(bytes) = paths::read(path, Code::Lock)? else {
+        return Ok(None);
     };
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         Failure::new(

@@ -38,6 +38,7 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
     };
     let ui = Ui::new(arguments.color);
     match dispatch(arguments.verb, ui) {
+        Ok(()) if ui::lost_a_result() => ExitCode::from(Code::Internal as u8),
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             ui.failure(&failure);
@@ -48,12 +49,16 @@ pub fn main(words: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// Help and version are results; anything else is wrong usage.
 fn usage(fault: &clap::Error) -> ExitCode {
-    // A reader that went away is no fault of ours.
-    let _ = fault.print();
+    let printed = fault.print();
     if fault.use_stderr() {
-        ExitCode::from(Code::Usage as u8)
-    } else {
-        ExitCode::SUCCESS
+        return ExitCode::from(Code::Usage as u8);
+    }
+    match printed {
+        // A reader that went away is no fault of ours.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            ExitCode::from(Code::Internal as u8)
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::failure::{Code, Failure};
+use crate::record::durable;
+
 /// The root that `runs/` and `results/` stand in: the folder above `experiments/` when the experiment
 /// lies in one, else the experiment's own folder.
 #[must_use]
@@ -21,6 +24,21 @@ pub fn shown(path: &Path) -> String {
         .as_deref()
         .and_then(|here| path.strip_prefix(here).ok());
     super::ui::safe(&relative.unwrap_or(path).display().to_string())
+}
+
+/// The bytes of a plain file; absent: there is none.
+///
+/// # Errors
+/// With this code, when something is there that cannot be read as a plain file.
+pub fn read(path: &Path, code: Code) -> Result<Option<Vec<u8>>, Failure> {
+    match durable::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("cannot read {}: {}", shown(path), error.source);
+            Err(Failure::new(code, message))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ fn write(folder: &Path, files: &Files) -> Result<(), Failure> {
         let path = folder.join(name);
         replace(&path, bytes).map_err(|error| {
             Failure::new(
-                Code::Internal,
+                Code::Unfit,
                 format!("cannot write {}: {error}", paths::shown(&path)),
             )
         })?;

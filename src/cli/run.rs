@@ -10,7 +10,7 @@ use super::ui::{Ui, safe};
 use super::{locked, paths, source, validate};
 use crate::lock::Locked;
 use crate::manifest::Loaded;
-use crate::model::{Caveat, Digest};
+use crate::model::{Caveat, Digest, Experiment};
 use crate::plan::{self, Plan};
 use crate::record::resume::Circumstances;
 use crate::record::{Draft, Inputs, Origin};
@@ -45,8 +45,13 @@ fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let mut equipment = Equipment::find(&loaded.folder, arguments.generator.as_deref())?;
     let programs = equipment.check_programs(&loaded.experiment, locked, ui)?;
     equipment.take_cores(&loaded.experiment)?;
-    let inputs = inputs(&loaded, lock.map(|(_, bytes)| bytes), full, &equipment)?;
-    let mut caveats = caveats(&loaded, &inputs, &equipment);
+    let inputs = inputs(
+        &loaded,
+        lock.as_ref().map(|(_, bytes)| bytes.clone()),
+        full,
+        &equipment,
+    )?;
+    let mut caveats = caveats(&loaded.experiment, &inputs.plan, locked, &equipment);
     caveats.extend(programs);
     let runs = arguments
         .runs
@@ -70,15 +75,15 @@ fn open(
         source: source::commit(&loaded.folder, &format!("{}.yaml", loaded.stem)),
         caveats,
     };
-    let internal = |error: &dyn std::error::Error| Failure::caused(Code::Internal, error);
-    let opened = draft.opening(origin).map_err(|error| internal(&error))?;
-    let mut writer = draft.writer().map_err(|error| internal(&error))?;
+    let disk = |error: &dyn std::error::Error| Failure::caused(Code::Unfit, error);
+    let opened = draft.opening(origin).map_err(|error| disk(&error))?;
+    let mut writer = draft.writer().map_err(|error| disk(&error))?;
     writer
         .append(Event::Opened(Box::new(opened)))
         .and_then(|()| writer.sync())
-        .map_err(|error| internal(&error))?;
+        .map_err(|error| disk(&error))?;
     drop(writer);
-    Ok(draft.records().map_err(|error| internal(&error))?.records)
+    Ok(draft.records().map_err(|error| disk(&error))?.records)
 }
 
 fn lock_of(loaded: &Loaded, unlocked: bool, ui: Ui) -> Result<Option<(Locked, Vec<u8>)>, Failure> {
@@ -102,14 +107,7 @@ fn inputs(
     plan: Plan,
     equipment: &Equipment,
 ) -> Result<Inputs, Failure> {
-    let read = |path: &Path| match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let message = format!("cannot read {}: {error}", paths::shown(path));
-            Err(Failure::new(Code::Manifest, message))
-        }
-    };
+    let read = |path: &Path| paths::read(path, Code::Manifest);
     let mut templates = std::collections::BTreeMap::new();
     for file in &loaded.experiment.files {
         if let Some(name) = file.path.strip_prefix("templates/")
@@ -135,13 +133,18 @@ fn inputs(
 fn create(root: &Path, inputs: &Inputs) -> Result<Draft, Failure> {
     let now = crate::measure::clock::realtime_ns();
     let name = crate::record::inputs::entry_name(now, &inputs.manifest, inputs.lock.as_deref());
-    Draft::create(root, name, inputs).map_err(|error| Failure::caused(Code::Internal, &error))
+    Draft::create(root, name, inputs).map_err(|error| Failure::caused(Code::Unfit, &error))
 }
 
-fn caveats(loaded: &Loaded, inputs: &Inputs, equipment: &Equipment) -> Vec<(Caveat, String)> {
-    let mut caveats = plan::caveats(&loaded.experiment, &inputs.plan);
-    caveats.extend(equipment.caveats(&loaded.experiment));
-    if inputs.lock.is_none() {
+fn caveats(
+    experiment: &Experiment,
+    plan: &Plan,
+    locked: Option<&Locked>,
+    equipment: &Equipment,
+) -> Vec<(Caveat, String)> {
+    let mut caveats = plan::caveats(experiment, plan);
+    caveats.extend(equipment.caveats(experiment));
+    if locked.is_none() {
         caveats.push((Caveat::Unlocked, "measured with `--unlocked`".to_owned()));
     }
     caveats
@@ -153,10 +156,8 @@ fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let draft = Draft::open(folder).map_err(|error| damaged(&error))?;
     draft.unchanged().map_err(|error| damaged(&error))?;
     let experiment = draft.expanded().map_err(|error| damaged(&error))?;
-    let plan = only(
-        &draft.plan().map_err(|error| damaged(&error))?,
-        &arguments.only,
-    )?;
+    let full = draft.plan().map_err(|error| damaged(&error))?;
+    let plan = only(&full, &arguments.only)?;
     let file = match &arguments.file {
         Some(file) => file.clone(),
         None => equipment::experiment_folder(folder, &experiment)?,
@@ -172,10 +173,18 @@ fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
         &equipment,
         ui,
     )?;
-    equipment.check_programs(&experiment, lock.as_ref().map(|(locked, _)| locked), ui)?;
+    let locked = lock.as_ref().map(|(locked, _)| locked);
+    let programs = equipment.check_programs(&experiment, locked, ui)?;
     equipment.take_cores(&experiment)?;
     equipment.name(draft.entry());
-    let records = draft.records().map_err(|error| damaged(&error))?.records;
+    let mut records = draft.records().map_err(|error| damaged(&error))?.records;
+    if records.opened().is_none() {
+        // The run was killed between making the draft and its first record, or the records are lost.
+        draft.unbegun().map_err(|error| damaged(&error))?;
+        let mut caveats = caveats(&experiment, &full, locked, &equipment);
+        caveats.extend(programs);
+        records = open(&draft, &loaded, caveats)?;
+    }
     Ok((draft, equipment, plan, records))
 }
 
@@ -235,6 +244,7 @@ fn measure(
                 format!("cannot start the run loop: {error}"),
             )
         })?;
+    warn_of_leftovers(&runtime, equipment, ui);
     let closing = runtime.block_on(async {
         let signals = tokio::spawn(listen(cancel.clone(), ui));
         let closing = crate::run::run(
@@ -253,6 +263,21 @@ fn measure(
     match closing {
         Ok(closing) => judge(&closing, &cancel, &shown, ui),
         Err(error) => Err(failed(&error, &cancel, &shown)),
+    }
+}
+
+/// What a killed run left behind may use the cores that are measured on.
+fn warn_of_leftovers(runtime: &tokio::runtime::Runtime, equipment: &Equipment, ui: Ui) {
+    for engine in equipment.rig.engines.values() {
+        // Where it cannot be asked, the run says so itself.
+        let left = runtime.block_on(engine.leftovers()).unwrap_or_default();
+        if !left.is_empty() {
+            ui.warn(&format!(
+                "{} groups of processes were left behind by a run that was killed, and may disturb this one: \
+                 `loadlab gc` lists them, `loadlab gc --yes` removes them",
+                left.len()
+            ));
+        }
     }
 }
 
@@ -294,6 +319,17 @@ fn judge(closing: &Closing, cancel: &Cancel, draft: &str, ui: Ui) -> Result<(), 
         );
         return Err(failure.hint(format!("go on with `loadlab run --resume {draft}`")));
     }
+    if !closing.complete {
+        let because = closing
+            .because
+            .as_deref()
+            .unwrap_or("the session ended early");
+        let failure = Failure::new(
+            Code::Unfit,
+            format!("{}; {} blocks are left", safe(because), closing.left),
+        );
+        return Err(failure.hint(format!("go on with `loadlab run --resume {draft}`")));
+    }
     ui.result(draft);
     if closing.invalid > 0 {
         let message = format!(
@@ -326,10 +362,11 @@ pub const fn code_of(error: &RunError) -> Code {
         RunError::Unfit(_)
         | RunError::NoEngine { .. }
         | RunError::Engine(_)
+        | RunError::Journal(_)
         | RunError::Beginning(_) => Code::Unfit,
         RunError::FileChanged { .. } => Code::Lock,
         RunError::Unbound { .. } | RunError::Unreadable { .. } => Code::Manifest,
         RunError::Records(_) => Code::Damaged,
-        RunError::Journal(_) | RunError::Abandoned => Code::Internal,
+        RunError::Abandoned => Code::Internal,
     }
 }

@@ -1,15 +1,24 @@
 //! The only place that prints. Results go to standard output, everything else to standard error.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is where printing happens"
-)]
+//!
+//! Nothing here panics: a reader, a terminal or a disk that went away must never end a run that measures.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::ColorChoice;
-use super::failure::Failure;
+use super::failure::{Code, Failure};
+use crate::model::text::is_treacherous;
+
+/// Whether a result could not be printed and somebody still wants it.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether a result was lost: the disk that standard output goes to is full, for example. A reader that
+/// went away lost nothing.
+#[must_use]
+pub fn lost_a_result() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
 
 /// How this process prints.
 #[derive(Debug, Clone, Copy)]
@@ -40,15 +49,19 @@ impl Ui {
         }
     }
 
-    /// Prints a result. A reader that went away ends the program quietly.
+    /// Prints a result. A reader that went away is no fault and no reason to leave work undone; any other
+    /// failure is said at once and shows in the exit code.
     pub fn result(&self, text: &str) {
         let mut out = std::io::stdout().lock();
         let end = if text.ends_with('\n') { "" } else { "\n" };
-        if write!(out, "{text}{end}")
-            .and_then(|()| out.flush())
-            .is_err()
-        {
-            std::process::exit(0);
+        match write!(out, "{text}{end}").and_then(|()| out.flush()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            Err(error) => {
+                LOST.store(true, Ordering::Relaxed);
+                let text = format!("cannot write the result to standard output: {error}");
+                self.failure(&Failure::new(Code::Internal, text));
+            }
         }
     }
 
@@ -60,26 +73,27 @@ impl Ui {
 
     /// Prints a note that is no result.
     pub fn note(&self, text: &str) {
-        eprintln!("{text}");
+        say(&format!("{text}\n"));
     }
 
     /// Prints text that was made elsewhere, such as diagnostics, as it is.
     pub fn raw(&self, text: &str) {
-        eprint!("{text}");
+        say(text);
     }
 
     /// Prints a caveat or another warning.
     pub fn warn(&self, text: &str) {
-        eprintln!("{} {text}", self.paint("warning:", "33;1"));
+        say(&format!("{} {text}\n", self.paint("warning:", "33;1")));
     }
 
     /// Prints a failure with its hint.
     pub fn failure(&self, failure: &Failure) {
         if !failure.message.is_empty() {
-            eprintln!("{} {}", self.paint("error:", "31;1"), failure.message);
+            let error = self.paint("error:", "31;1");
+            say(&format!("{error} {}\n", failure.message));
         }
         if let Some(hint) = &failure.hint {
-            eprintln!("{} {hint}", self.paint("hint:", "36;1"));
+            say(&format!("{} {hint}\n", self.paint("hint:", "36;1")));
         }
     }
 
@@ -92,13 +106,17 @@ impl Ui {
     }
 }
 
+/// Writes to standard error in one piece. What cannot be said there can be said nowhere.
+fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Text from elsewhere, made safe for a terminal: control, escape and bidirectional characters are
 /// shown, not obeyed.
 #[must_use]
 pub fn safe(text: &str) -> String {
     let shown = |character: char| {
-        let hidden = character.is_control()
-            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        let hidden = character.is_control() || is_treacherous(character);
         hidden && character != '\n' && character != '\t'
     };
     text.chars()

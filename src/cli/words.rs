@@ -43,7 +43,7 @@ pub fn take(folder: &Path, ui: Ui) -> Result<(), Failure> {
             paths::shown(&source)
         ));
     }
-    let prose = std::fs::read(source.join("entry.md.j2")).ok();
+    let prose = paths::read(&source.join("entry.md.j2"), Code::Manifest)?;
     draft
         .take_words(&now.experiment.page, prose.as_deref())
         .map_err(|error| damaged(&error))

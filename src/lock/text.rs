@@ -44,7 +44,7 @@ pub enum LockFault {
     },
     /// No lock, or a damaged one.
     #[error(
-        "cannot read the lock {path}: line {line}, column {column}: {because}; make it anew with `loadlab lock`"
+        "cannot read the lock {path}: line {line}, column {column}: {because}; put it back, or remove it and pin anew with `loadlab lock`"
     )]
     Json {
         /// The file.

@@ -2,12 +2,16 @@
 //!
 //! Created exclusively, inputs first; from then on only added to.
 
+mod error;
+
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::durable::{self, DiskError, shown};
+pub use error::DraftError;
+
+use super::durable::{self, DiskError};
 use super::event::{Opened, RECORD_FORMAT, RawFile};
 use super::inputs::{self, EngineFile, Inputs, Origin, pretty};
 use super::layout;
@@ -20,61 +24,6 @@ use crate::model::experiment::Page;
 use crate::model::facts::HostFacts;
 use crate::model::{Digest, EntryName, Experiment};
 use crate::plan::Plan;
-
-/// Why a draft cannot be made or opened.
-#[derive(Debug, thiserror::Error)]
-pub enum DraftError {
-    /// The disk refused.
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    /// There is a draft of this name.
-    #[error("{} exists already; nothing was written", shown(.0))]
-    Exists(PathBuf),
-    /// A template's name that would leave the folder.
-    #[error("`{}` is no plain relative path for a template", .0.escape_debug())]
-    Name(String),
-    /// A file that every draft has is not there.
-    #[error(
-        "{} is no draft: `{missing}` is missing; was the run killed while it was made? Run again",
-        shown(folder)
-    )]
-    Incomplete {
-        /// The folder.
-        folder: PathBuf,
-        /// The file.
-        missing: &'static str,
-    },
-    /// A file that is not what loadlab wrote.
-    #[error("cannot read {}: {because}", shown(path))]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with its place.
-        because: String,
-    },
-    /// A file whose bytes are not those that the records were begun with.
-    #[error(
-        "{} is not what the run began with: {found}, but the records say {expected}; put it back, or run again",
-        shown(path)
-    )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// Digest of the bytes that are there.
-        found: Digest,
-        /// What the records say.
-        expected: Digest,
-    },
-    /// An entry where a draft was expected.
-    #[error("{} is a published entry, not a draft; entries are never changed", shown(.0))]
-    Entry(PathBuf),
-    /// The records cannot be read.
-    #[error(transparent)]
-    Records(#[from] ReadError),
-    /// The ledger cannot be read.
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-}
 
 /// A draft: `runs/<experiment>/<entry>/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,13 +51,11 @@ impl Draft {
             }
             Err(error) => return Err(DiskError::because("create", &folder)(error).into()),
         }
-        for name in [layout::RAW, layout::LOGS] {
-            let path = folder.join(name);
-            std::fs::create_dir(&path).map_err(DiskError::because("create", &path))?;
+        if let Err(error) = fill(&folder, inputs).and_then(|()| durable::sync_folder(root)) {
+            // It is this process's own folder, and half a draft is of no use to anybody.
+            let _left_where_the_disk_refuses = std::fs::remove_dir_all(&folder);
+            return Err(error.into());
         }
-        inputs::write(&folder, inputs)?;
-        durable::sync_folder(&folder)?;
-        durable::sync_folder(root)?;
         Ok(Self { folder, entry })
     }
 
@@ -117,6 +64,9 @@ impl Draft {
     /// # Errors
     /// When the folder is no draft, is an entry, or lacks one of the files that every draft has.
     pub fn open(folder: &Path) -> Result<Self, DraftError> {
+        if !folder.is_dir() {
+            return Err(DraftError::NoFolder(folder.to_path_buf()));
+        }
         if folder.join(layout::SUMS).exists() {
             return Err(DraftError::Entry(folder.to_path_buf()));
         }
@@ -216,6 +166,21 @@ impl Draft {
         }
     }
 
+    /// Checks that a draft without records never had any: it stored no answer and no log.
+    ///
+    /// # Errors
+    /// When something was stored, so that the records were lost.
+    pub fn unbegun(&self) -> Result<(), DraftError> {
+        for name in [layout::RAW, layout::LOGS] {
+            let path = self.folder.join(name);
+            let mut listed = std::fs::read_dir(&path).map_err(DiskError::because("list", &path))?;
+            if listed.next().is_some() {
+                return Err(DraftError::Lost(self.folder.clone()));
+            }
+        }
+        Ok(())
+    }
+
     /// The model with every default.
     ///
     /// # Errors
@@ -225,8 +190,8 @@ impl Draft {
     }
 
     /// Takes the author's words anew: a finding is written after the measuring. Of the model only the
-    /// page is taken, so that nothing that was measured changes; of the files the prose. May be done
-    /// again until the draft is published.
+    /// page is taken, so that nothing that was measured changes; of the files the prose, where absent
+    /// means that there is none any more. May be done again until the draft is published.
     ///
     /// # Errors
     /// When the draft was published, or the disk refuses; then the earlier words stay.
@@ -235,8 +200,15 @@ impl Draft {
             return Err(DraftError::Entry(self.folder.clone()));
         }
         durable::replace(&self.folder.join(layout::PAGE), &pretty(page))?;
-        if let Some(prose) = prose {
-            durable::replace(&self.folder.join(layout::PROSE), prose)?;
+        let path = self.folder.join(layout::PROSE);
+        match prose {
+            Some(prose) => durable::replace(&path, prose)?,
+            None => match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(DiskError::because("remove", &path)(error).into());
+                }
+                _ => {}
+            },
         }
         Ok(durable::sync_folder(&self.folder)?)
     }
@@ -342,6 +314,16 @@ impl Draft {
         let bytes = durable::read(&path)?;
         from_json(&bytes).map_err(|because| DraftError::Damaged { path, because })
     }
+}
+
+/// Puts into a new folder what every draft begins with.
+fn fill(folder: &Path, inputs: &Inputs) -> Result<(), DiskError> {
+    for name in [layout::RAW, layout::LOGS] {
+        let path = folder.join(name);
+        std::fs::create_dir(&path).map_err(DiskError::because("create", &path))?;
+    }
+    inputs::write(folder, inputs)?;
+    durable::sync_folder(folder)
 }
 
 /// What `published.json` of a draft holds.

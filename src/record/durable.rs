@@ -3,7 +3,8 @@
 //! Nothing here overwrites: a file that is there already is an error.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be made, read or synced.
@@ -80,7 +81,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     name.push(".new");
     let new = path.with_file_name(name);
     let _left_behind = std::fs::remove_file(&new);
-    create_synced(&new, bytes)?;
+    create_synced(&new, bytes).inspect_err(|_| drop(std::fs::remove_file(&new)))?;
     std::fs::rename(&new, path).map_err(DiskError::because("replace", path))
 }
 
@@ -96,7 +97,28 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), DiskError> {
 /// Reads a whole file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// As [`open`], or when it cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, DiskError> {
-    std::fs::read(path).map_err(DiskError::because("read", path))
+    let mut bytes = Vec::new();
+    let read = open(path)?.read_to_end(&mut bytes);
+    read.map_err(DiskError::because("read", path))?;
+    Ok(bytes)
+}
+
+/// Opens a plain file for reading. A pipe in its place must not make the opening wait, nor a device the
+/// reading.
+///
+/// # Errors
+/// When it is not there, is no plain file, or cannot be opened.
+pub(crate) fn open(path: &Path) -> Result<File, DiskError> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = opened.map_err(DiskError::because("open", path))?;
+    let facts = file.metadata().map_err(DiskError::because("read", path))?;
+    if facts.is_file() {
+        Ok(file)
+    } else {
+        let because = std::io::Error::other("it is no plain file");
+        Err(DiskError::because("read", path)(because))
+    }
 }

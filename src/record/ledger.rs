@@ -53,6 +53,7 @@ pub fn append(folder: &Path, decision: &LedgerLine) -> Result<(), LedgerError> {
     read(folder)?;
     let path = folder.join(layout::LEDGER);
     let mut options = OpenOptions::new();
+    // Whatever is there was just read, so it is no pipe that would wait for a reader.
     let opened = options.append(true).create(true).open(&path);
     let mut file = opened.map_err(DiskError::because("open", &path))?;
     let before = file
@@ -80,10 +81,10 @@ pub fn append(folder: &Path, decision: &LedgerLine) -> Result<(), LedgerError> {
 /// When a line is no decision, or the file cannot be read.
 pub fn read(folder: &Path) -> Result<Vec<LedgerLine>, LedgerError> {
     let path = folder.join(layout::LEDGER);
-    match std::fs::read(&path) {
+    match durable::read(&path) {
         Ok(bytes) => parse(&bytes, &path),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(DiskError::because("read", &path)(error).into()),
+        Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use super::durable::{DiskError, shown};
+use super::durable::{self, DiskError, shown};
 use super::event::{Event, Line, RECORD_FORMAT};
 use super::fold::Records;
 use super::layout;
@@ -107,13 +107,12 @@ pub enum LineFault {
 /// # Errors
 /// When the file cannot be read or any whole line is not as it was written.
 pub fn read(path: &Path) -> Result<ReadRecords, ReadError> {
-    let file = if path.is_dir() {
+    let file = if path.is_dir() && !path.ends_with(layout::RECORDS) {
         path.join(layout::RECORDS)
     } else {
         path.to_path_buf()
     };
-    let opened = std::fs::File::open(&file).map_err(DiskError::because("open", &file))?;
-    read_from(opened, &file)
+    read_from(durable::open(&file)?, &file)
 }
 
 /// Reads records from an open source; `path` is for messages.

@@ -200,7 +200,11 @@ impl Folder {
         }
         let at = inner.as_ref().unwrap_or(&self.root);
         let opened = rustix::fs::openat(at, last, FILE, Mode::empty());
-        let file = File::from(opened.map_err(|error| self.error(name, error))?);
+        let file = File::from(opened.map_err(|error| match error {
+            // With NOFOLLOW the kernel says so of a link as well, however few there are.
+            rustix::io::Errno::LOOP => self.error(name, "it is a symbolic link"),
+            error => self.error(name, error),
+        })?);
         let facts = file.metadata().map_err(|error| self.error(name, error))?;
         if !facts.is_file() {
             return Err(self.error(name, "it is no plain file"));

@@ -10,7 +10,7 @@ use super::status::{self, Standing, StatusError};
 use crate::estimate::Summary;
 use crate::estimate::summary::Exclusion;
 use crate::model::{EntryName, Experiment, ExperimentName};
-use crate::record::layout;
+use crate::record::{durable, layout};
 use crate::report::escape::{markdown, plain};
 
 /// Why the indexes cannot be made.
@@ -272,7 +272,7 @@ pub fn files(repository: &Path) -> Result<BTreeMap<PathBuf, String>, IndexError>
 pub fn check(repository: &Path) -> Result<Vec<Stale>, IndexError> {
     let mut stale = Vec::new();
     for (path, text) in files(repository)? {
-        match std::fs::read(&path) {
+        match durable::read(&path) {
             Ok(found) => {
                 let difference = super::compare::first_difference(&found, text.as_bytes());
                 stale.extend(difference.map(|difference| Stale {

@@ -74,10 +74,10 @@ pub fn read(entry: &Path) -> Result<Option<Status>, StatusError> {
         path: path.clone(),
         because,
     };
-    match std::fs::read(&path) {
+    match durable::read(&path) {
         Ok(bytes) => from_json(&bytes).map(Some).map_err(error),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(error(cause.to_string())),
+        Err(cause) if cause.source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(error(cause.source.to_string())),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::error::RunError;
 use crate::model::experiment::NamedFile;
 use crate::model::{Digest, Experiment};
+use crate::record::durable;
 
 /// The bytes of every file that the model names, by its relative path.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +54,9 @@ impl Files {
 
 fn read(folder: &Path, file: &NamedFile) -> Result<Vec<u8>, RunError> {
     let path = folder.join(&file.path);
-    let bytes = std::fs::read(&path).map_err(|because| RunError::Unreadable {
+    let bytes = durable::read(&path).map_err(|error| RunError::Unreadable {
         path: path.clone(),
-        because,
+        because: error.source,
     })?;
     let found = Digest::of(&bytes);
     if found == file.digest {

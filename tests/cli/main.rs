@@ -3,5 +3,7 @@
 mod support;
 
 mod init;
+mod strangers;
+mod streams;
 mod validate;
 mod words;

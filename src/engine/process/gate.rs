@@ -19,6 +19,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
 
 use super::tree;
 
@@ -27,6 +28,9 @@ pub const VERB: &str = "__gate";
 
 /// What the gate says when its session is made.
 pub(super) const READY: u8 = b'r';
+
+/// Between two attempts to end a tree whose loadlab is gone, at most.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// What lets it go.
 pub(super) const GO: u8 = b'g';
@@ -249,9 +253,12 @@ fn end_with_loadlab(line: &OwnedFd) {
             rustix::event::PollFlags::empty(),
         )];
         while !matches!(rustix::event::poll(&mut watched, None), Ok(1..)) {}
+        // What does not die at once, such as a process in the kernel, must not cost a core to wait for.
+        let mut pause = Duration::from_millis(5);
         loop {
             tree::kill_below(rustix::process::getpid().as_raw_pid());
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     });
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::group::Running;
-use super::state::GroupState;
+use super::state::{self, GroupState};
 use super::work::WorkFolder;
 use super::{ProcessEngine, kill, leftovers, limits};
 use crate::engine::{RoleSpec, Tag};
@@ -33,6 +33,10 @@ impl ProcessEngine {
             .state
             .join(format!("{}.{name}.json", tag.entry));
         self.clear_way(&path).await?;
+        std::fs::create_dir_all(&self.settings.work)?;
+        state::check_own(&self.settings.work).map_err(|error| {
+            io::Error::other(format!("{}: {error}", self.settings.work.display()))
+        })?;
         if work.0.exists() {
             return Err(io::Error::other(format!(
                 "{} is there already",

@@ -126,6 +126,11 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
         .recursive(true)
         .mode(0o700)
         .create(folder)?;
+    check_own(folder)
+}
+
+/// Refuses a folder that is a link or another user's: whoever owns it could put links into it.
+pub(super) fn check_own(folder: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(folder)?;
     if found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() {
         return Ok(());
@@ -175,6 +180,22 @@ mod tests {
         fs::write(folder.path().join("torn.json"), "{\"version\":").unwrap();
         assert_eq!(all(folder.path()), [(path, state.clone())]);
         assert!(state.owner_lives());
+    }
+
+    #[test]
+    fn a_folder_of_another_user_or_a_link_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(check_own(folder.path()).is_ok());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+        assert!(check_own(&link).is_err());
+        if rustix::process::geteuid().is_root() {
+            let theirs = folder.path().join("theirs");
+            fs::create_dir(&theirs).unwrap();
+            std::os::unix::fs::chown(&theirs, Some(65534), None).unwrap();
+            let error = check_own(&theirs).unwrap_err();
+            assert_eq!(error.to_string(), "it belongs to another user");
+        }
     }
 
     #[test]

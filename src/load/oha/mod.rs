@@ -74,6 +74,11 @@ impl Oha {
         let place = explicit.map_or_else(|| super::sibling(PROGRAM), Path::to_path_buf);
         let read = place
             .canonicalize()
+            // A pipe or a device in its place must not make the reading wait.
+            .and_then(|program| match program.metadata()? {
+                facts if facts.is_file() => Ok(program),
+                _ => Err(std::io::Error::other("it is no plain file")),
+            })
             .and_then(|program| std::fs::read(&program).map(|bytes| (program, bytes)));
         match read {
             Ok((program, bytes)) => Ok(Self::new(program, Digest::of(&bytes))),
