@@ -3,6 +3,7 @@
 mod support;
 
 mod init;
+mod reads;
 mod strangers;
 mod streams;
 mod validate;
