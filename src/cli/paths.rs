@@ -23,7 +23,10 @@ pub fn shown(path: &Path) -> String {
     let relative = here
         .as_deref()
         .and_then(|here| path.strip_prefix(here).ok());
-    super::ui::safe(&relative.unwrap_or(path).display().to_string())
+    let path = relative.unwrap_or(path);
+    let plain = path.strip_prefix(".").ok();
+    let named = plain.filter(|path| !path.as_os_str().is_empty());
+    super::ui::safe(&named.unwrap_or(path).display().to_string())
 }
 
 /// The bytes of a plain file; absent: there is none.
@@ -44,6 +47,13 @@ pub fn read(path: &Path, code: Code) -> Result<Option<Vec<u8>>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_shown_without_what_goes_without_saying() {
+        for (path, as_shown) in [("./a/b", "a/b"), ("a", "a"), (".", "."), ("../a", "../a")] {
+            assert_eq!(shown(Path::new(path)), as_shown);
+        }
+    }
 
     #[test]
     fn the_root_is_above_experiments() {
