@@ -301,7 +301,8 @@ async fn listen(cancel: Cancel, ui: Ui) {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
+            // A terminal that closes says so more than once: its shell, then the kernel.
+            _ = hangup.recv() => if cancel.is_requested() { continue },
         }
         if cancel.request() == 1 {
             ui.note(
