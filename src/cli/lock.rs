@@ -114,22 +114,10 @@ fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Writes the whole file or nothing of it.
+/// Writes the whole file or nothing of it. What a killed loadlab left of an earlier try is taken away.
 ///
 /// # Errors
 /// When the disk refuses; what was there is then untouched.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    let folder = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
-    // The name of the temporary file, which its errors carry, says nothing to a person.
-    let plain = |error: std::io::Error| std::io::Error::from(error.kind());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(plain)?;
-    file.write_all(bytes)?;
-    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    file.as_file().set_permissions(readable)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(|fault| fault.error)
+    crate::record::durable::replace(path, bytes).map_err(|error| error.source)
 }

@@ -113,3 +113,17 @@ fn records_that_are_gone_are_not_begun_anew() {
     let fresh = loadlab::record::Draft::create(&begun, Sample::default().entry(), &inputs);
     fresh.unwrap().unbegun().unwrap();
 }
+
+#[test]
+fn what_a_killed_report_left_is_taken_away_by_the_next() {
+    let story = Story::new();
+    let draft = Sample::default().draft(&story.path().join("runs")).unwrap();
+    let report = draft.folder().join("report");
+    std::fs::create_dir(&report).unwrap();
+    std::fs::write(report.join("entry.html.new"), "<html").unwrap();
+    let folder = draft.folder().to_str().unwrap();
+    for words in [vec!["report", folder], vec!["report", "--check", folder]] {
+        let told = story.tell(&words);
+        assert_eq!(told.code, 0, "{told:?}");
+    }
+}
