@@ -1,5 +1,12 @@
 //! Stories of the command line: whole standard output, standard error and exit code.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod support;
 
 mod init;
