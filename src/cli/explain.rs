@@ -67,7 +67,7 @@ fn entries() -> Vec<Entry> {
         meaning: explanation.meaning.to_owned(),
         remedy: explanation.remedy.to_owned(),
     };
-    let diagnostics = crate::manifest::codes().into_iter().map(|code| Entry {
+    let diagnostics = crate::manifest::codes().iter().map(|code| Entry {
         code: code.code().to_owned(),
         kind: "diagnostic",
         meaning: code.explain().meaning.to_owned(),

@@ -45,7 +45,7 @@ fn shaped(probe: &Probe, at: LoadPoint, connections: u32, threads: u32) -> Shot 
         duration: probe.duration,
         timeout: TIMEOUT,
         threads,
-        keep_requests: false,
+        keep_requests: true,
         status: 200,
         quantiles: Quantile::PRINTED.to_vec(),
     }
