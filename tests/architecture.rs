@@ -47,7 +47,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("println!", &["cli"]),
     ("eprintln!", &["cli"]),
     ("clap::", &["cli"]),
-    ("minijinja::", &["report", "run"]),
+    ("minijinja::", &["manifest", "report", "run"]),
     ("/sys/fs/cgroup", &["measure", "engine"]),
     ("granit_parser", &["manifest"]),
     ("bollard::", &["engine"]),

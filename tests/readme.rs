@@ -173,7 +173,10 @@ fn checkout(to: &Path) {
 }
 
 #[test]
-#[allow(clippy::too_many_lines, reason = "one story from the first command to the last")]
+#[allow(
+    clippy::too_many_lines,
+    reason = "one story from the first command to the last"
+)]
 fn every_command_prints_what_the_readme_shows() {
     let folder = tempfile::tempdir().unwrap();
     checkout(folder.path());

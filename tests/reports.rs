@@ -192,7 +192,7 @@ fn an_experiment_brings_its_own_templates() {
         fault("page.md.j2", "{% for it in phases %}"),
         fault("chart.svg.j2", "{{ 1 + chart.width }}"),
     ];
-    insta::assert_snapshot!("faults_of_templates", faults.join("\n"));
+    insta::assert_snapshot!("faults_of_templates", without_debug(&faults.join("\n")));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn faults_of_the_authors_words_say_where_and_what_instead() {
         fault("[a](javascript:alert(1))"),
         fault("![a](https://example.org/a.png)"),
     ];
-    insta::assert_snapshot!("faults_of_words", faults.join("\n"));
+    insta::assert_snapshot!("faults_of_words", without_debug(&faults.join("\n")));
 }
 
 #[test]
@@ -265,4 +265,15 @@ fn a_run_of_records_becomes_a_report() {
         files, again,
         "a summary that was read back gives the same bytes"
     );
+}
+
+/// The template engine names an undefined value in builds with debug assertions only.
+fn without_debug(text: &str) -> String {
+    text.lines()
+        .map(|line| match line.split_once(": undefined value: ") {
+            Some((before, _)) => format!("{before}: undefined value"),
+            None => line.to_owned(),
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -118,7 +118,7 @@ fn rig(folder: &Path) -> Result<Rig, String> {
             found: BTreeMap::new(),
         },
         folder: folder.to_owned(),
-        entry: format!("run-process-{}", std::process::id())
+        entry: format!("run-process-{}-{}", std::process::id(), next())
             .parse()
             .unwrap(),
         set_aside: None,
@@ -262,4 +262,10 @@ fn a_real_block_without_load_takes_less_than_half_a_second() {
     let took = journal.between("probed", "block_finished");
     eprintln!("a block without load: {took:?}");
     assert!(took < Duration::from_millis(500), "{took:?}");
+}
+
+/// Tells the runs of this process apart: tests run side by side.
+fn next() -> u32 {
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
