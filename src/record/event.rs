@@ -282,7 +282,7 @@ pub struct Measured {
     pub detail: Option<String>,
     /// The generator's output, byte for byte, relative to the draft.
     pub raw: Vec<RawFile>,
-    /// The generator's command line.
+    /// The generator's command line; its program by name, not by place.
     pub command: Vec<String>,
 }
 

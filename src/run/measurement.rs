@@ -22,6 +22,7 @@ use crate::plan::Measurement;
 use crate::record::Event;
 use crate::record::event::{Check, Incident, Measured, RawFile};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The load windows of one block: what they share.
 pub(super) struct Windows<'w, 'a> {
@@ -241,8 +242,19 @@ async fn watch<'a>(
         after,
         samples,
         shown,
-        command: shooting.spec.command.clone(),
+        command: by_name(&shooting.spec.command),
     })
+}
+
+/// A command line with its program's name alone: where it lies is this machine's affair.
+fn by_name(command: &[String]) -> Vec<String> {
+    let mut words = command.to_vec();
+    if let Some(program) = words.first_mut()
+        && let Some(name) = Path::new(program.as_str()).file_name()
+    {
+        *program = name.to_string_lossy().into_owned();
+    }
+    words
 }
 
 /// Takes a sample each second until the generator ends; no exit: it should have ended long ago.
@@ -316,4 +328,24 @@ fn store(bench: &mut Bench<'_>, name: &str, shown: &Shown) -> Result<Vec<RawFile
     let files = shown.raw.iter();
     let stored = files.map(|(file, bytes)| Ok(bench.store_raw(&format!("{name}.{file}"), bytes)?));
     stored.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_name;
+
+    #[test]
+    fn a_command_names_its_program_and_not_its_place() {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        for (command, shown) in [
+            (
+                ["/opt/bin/loadlab-oha", "http://127.0.0.1:80/a"],
+                ["loadlab-oha", "http://127.0.0.1:80/a"],
+            ),
+            (["oha", "/kept/path"], ["oha", "/kept/path"]),
+        ] {
+            assert_eq!(by_name(&words(&command)), words(&shown));
+        }
+        assert_eq!(by_name(&[]), words(&[]));
+    }
 }
