@@ -13,7 +13,7 @@ use loadlab::load::oha::{ALLOW_DEBUG, Oha};
 use loadlab::load::stub::{self, COUNT_PATH, LISTENING};
 use loadlab::load::{Address, LoadGenerator, RawOutput};
 use loadlab::model::account::{BoundRequest, Late};
-use loadlab::model::candidate::Stub;
+use loadlab::model::stub::{Stub, StubFaults};
 use loadlab::model::{Account, Bytes, CpuSet, Known, Nanoseconds, Shot};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -39,6 +39,7 @@ fn start_stub(status: u16, wait: Nanoseconds) -> Running {
         hold: Bytes(0),
         status,
         body: Bytes(64),
+        faults: StubFaults::default(),
     };
     let command = stub::command(Path::new(STUB), &settings, 0);
     let mut child = Command::new(&command[0])

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
 use loadlab::load::stub::{self, COUNT_PATH, LISTENING, StubCount};
-use loadlab::model::candidate::Stub;
+use loadlab::model::stub::{Stub, StubFaults};
 use loadlab::model::{Bytes, Nanoseconds};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loadlab-stub");
@@ -26,6 +26,7 @@ fn settings() -> Stub {
         hold: Bytes(0),
         status: 200,
         body: Bytes(64),
+        faults: StubFaults::default(),
     }
 }
 

@@ -21,7 +21,8 @@ use loadlab::engine::Engine;
 use loadlab::engine::process::{ProcessEngine, ProcessSettings};
 use loadlab::load::oha::Oha;
 use loadlab::measure::host;
-use loadlab::model::candidate::{Program, Stub, Witness};
+use loadlab::model::candidate::{Program, Witness};
+use loadlab::model::stub::{Stub, StubFaults};
 use loadlab::model::{Bytes, EngineKind, Experiment, Known, Nanoseconds, Role};
 use loadlab::plan;
 use loadlab::probe::nginx;
@@ -144,6 +145,7 @@ fn stubs() -> Experiment {
         hold: Bytes(0),
         status: 200,
         body: Bytes(64),
+        faults: StubFaults::default(),
     });
     definition.witness = Some(Witness::Counter {
         path: loadlab::load::stub::COUNT_PATH.to_owned(),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::model::candidate::Stub;
+use crate::model::stub::{Stub, StubFaults};
 
 /// The program's file name.
 pub const PROGRAM: &str = "loadlab-stub";
@@ -21,8 +21,35 @@ pub const LISTENING: &str = "loadlab-stub: listening on ";
 pub struct StubCount {
     /// Requests answered so far, requests for the account left out.
     pub answered: u64,
-    /// CPU time of its process so far, nanoseconds (`CLOCK_PROCESS_CPUTIME_ID`).
+    /// CPU time of its process so far, nanoseconds (`CLOCK_PROCESS_CPUTIME_ID`); its children's is not
+    /// part of it.
     pub cpu_ns: u64,
+}
+
+/// The code that the stub exits with when it was asked to exit.
+pub const EXITED: i32 = 3;
+
+/// What independent clocks show of a known amount of work, burnt outside any pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// CPU time that was to be burnt each time, nanoseconds of `CLOCK_THREAD_CPUTIME_ID`.
+    pub work_ns: u64,
+    /// How often.
+    pub times: u64,
+    /// CPU time of the process over all times, the calls for the clock included, nanoseconds
+    /// (`CLOCK_PROCESS_CPUTIME_ID`).
+    pub cpu_ns: u64,
+    /// The shortest time that one of them took, nanoseconds (`CLOCK_MONOTONIC`): nothing came between.
+    pub fastest_ns: u64,
+}
+
+/// Reads what `loadlab-stub --calibrate` prints.
+///
+/// # Errors
+/// When it is no such list.
+pub fn read_calibration(printed: &[u8]) -> Result<Vec<Calibration>, serde_json::Error> {
+    serde_json::from_slice(printed)
 }
 
 /// Why there is no stub to start.
@@ -49,21 +76,51 @@ pub fn find(explicit: Option<&Path>) -> Result<PathBuf, NoStub> {
 /// The command that starts a stub with these settings on a port of 127.0.0.1.
 #[must_use]
 pub fn command(program: &Path, stub: &Stub, port: u16) -> Vec<String> {
-    vec![
-        program.display().to_string(),
-        "--listen".to_owned(),
-        format!("127.0.0.1:{port}"),
-        "--work".to_owned(),
-        stub.work.to_string(),
-        "--wait".to_owned(),
-        stub.wait.to_string(),
-        "--hold".to_owned(),
-        stub.hold.to_string(),
-        "--status".to_owned(),
-        stub.status.to_string(),
-        "--body".to_owned(),
-        stub.body.to_string(),
-    ]
+    let mut command = vec![program.display().to_string()];
+    let mut say = |flag: &str, value: String| command.extend([format!("--{flag}"), value]);
+    say("listen", format!("127.0.0.1:{port}"));
+    say("work", stub.work.to_string());
+    say("wait", stub.wait.to_string());
+    say("hold", stub.hold.to_string());
+    say("status", stub.status.to_string());
+    say("body", stub.body.to_string());
+    for (flag, value) in faults(&stub.faults) {
+        say(flag, value);
+    }
+    command
+}
+
+/// The flags that ask for faults, with their values.
+fn faults(faults: &StubFaults) -> Vec<(&'static str, String)> {
+    fn text<T: ToString>(value: Option<T>) -> Option<String> {
+        value.map(|value| value.to_string())
+    }
+    let wrong = faults.wrong;
+    let children = faults.children;
+    let flags = [
+        ("wrong-every", text(wrong.map(|wrong| wrong.every))),
+        ("wrong-body", text(wrong.and_then(|wrong| wrong.body))),
+        ("wrong-status", text(wrong.and_then(|wrong| wrong.status))),
+        ("drop-every", text(faults.drop_every)),
+        ("stall-every", text(faults.stall.map(|stall| stall.every))),
+        ("stall-time", text(faults.stall.map(|stall| stall.time))),
+        ("silent-after", text(faults.silent_after)),
+        ("exit-after", text(faults.exit_after)),
+        ("eat", text(faults.eat)),
+        ("grow", text(faults.grow)),
+        ("child-every", text(children.map(|children| children.every))),
+        ("child-time", text(children.map(|children| children.time))),
+        (
+            "child-cpu",
+            text(children.and_then(|children| children.cpu)),
+        ),
+        ("escape", text(faults.escape)),
+        ("listen-after", text(faults.listen_after)),
+    ];
+    let given = flags.into_iter();
+    given
+        .filter_map(|(flag, value)| Some((flag, value?)))
+        .collect()
 }
 
 /// Reads the stub's own account from the body of its answer.
@@ -77,7 +134,8 @@ pub fn read_count(body: &[u8]) -> Result<StubCount, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Bytes, Nanoseconds};
+    use crate::model::stub::{Children, Stalls, WrongAnswers};
+    use crate::model::{Bytes, Nanoseconds, Share};
 
     #[test]
     fn a_command_says_everything() {
@@ -87,11 +145,43 @@ mod tests {
             hold: Bytes(64 << 20),
             status: 200,
             body: Bytes(64),
+            faults: StubFaults::default(),
         };
-        let command = command(Path::new("/opt/loadlab-stub"), &stub, 8080);
-        let expected = "/opt/loadlab-stub --listen 127.0.0.1:8080 --work 150us --wait 1ms \
-                        --hold 64MiB --status 200 --body 64B";
-        assert_eq!(command.join(" "), expected);
+        let said = |stub: &Stub| command(Path::new("/opt/loadlab-stub"), stub, 8080).join(" ");
+        let behaved = "/opt/loadlab-stub --listen 127.0.0.1:8080 --work 150us --wait 1ms \
+                       --hold 64MiB --status 200 --body 64B";
+        assert_eq!(said(&stub), behaved);
+        let faults = StubFaults {
+            wrong: Some(WrongAnswers {
+                every: 5,
+                body: Some(Bytes(3)),
+                status: Some(500),
+            }),
+            drop_every: Some(7),
+            stall: Some(Stalls {
+                every: Nanoseconds::seconds(2),
+                time: Nanoseconds::milliseconds(500),
+            }),
+            silent_after: Some(10),
+            exit_after: Some(11),
+            eat: Some(Bytes(1024)),
+            grow: Some(Nanoseconds(10)),
+            children: Some(Children {
+                every: 100,
+                time: Nanoseconds::seconds(5),
+                cpu: Some(Share::percent(10)),
+            }),
+            escape: Some(Share::percent(30)),
+            listen_after: Some(Nanoseconds::seconds(20)),
+        };
+        let expected = " --wrong-every 5 --wrong-body 3B --wrong-status 500 --drop-every 7 \
+                        --stall-every 2s --stall-time 500ms --silent-after 10 --exit-after 11 \
+                        --eat 1KiB --grow 10ns --child-every 100 --child-time 5s --child-cpu 10% \
+                        --escape 30% --listen-after 20s";
+        assert_eq!(
+            said(&Stub { faults, ..stub }),
+            format!("{behaved}{expected}")
+        );
     }
 
     #[test]

@@ -229,6 +229,9 @@ diagnostic_codes! {
     BeyondMeaning = "L236",
         "A quantity that is written rightly and cannot be meant: too large to be kept, not exact in the unit that is kept, or outside what makes sense here.",
         "Use a value within the limits shown.";
+    NeverShown = "L237",
+        "Settings of the test server that contradict each other: it could not start, or a fault that is asked for would never show.",
+        "Change one of the settings that the message names.";
 }
 
 impl fmt::Display for DiagnosticCode {

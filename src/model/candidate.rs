@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::name::{CandidateName, MemberName, PortName, ServiceName};
 use super::role::EngineKind;
 use super::template::Template;
-use super::unit::{Bytes, Nanoseconds};
+use super::unit::Nanoseconds;
+
+pub use super::stub::Stub;
 
 /// One system under comparison: one or more members that share one budget and one core set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,21 +124,6 @@ pub struct VersionRule {
     pub command: Vec<String>,
     /// A regular expression over its output; the first group is the version.
     pub pattern: String,
-}
-
-/// Settings of loadlab's own test server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stub {
-    /// CPU time burnt for each request.
-    pub work: Nanoseconds,
-    /// Time waited before each answer.
-    pub wait: Nanoseconds,
-    /// Memory held while a request waits.
-    pub hold: Bytes,
-    /// Status of each answer.
-    pub status: u16,
-    /// Length of each answer's body.
-    pub body: Bytes,
 }
 
 /// When a role may be given load.

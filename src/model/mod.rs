@@ -22,6 +22,7 @@ pub mod probe;
 pub mod reading;
 pub mod role;
 pub mod scenario;
+pub mod stub;
 pub mod template;
 pub mod text;
 pub mod thresholds;

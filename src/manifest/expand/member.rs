@@ -6,13 +6,14 @@ use regex::Regex;
 
 use super::context::{Context, Fault};
 use super::placeholders::{self, Scope};
+use super::stub;
 use crate::manifest::code::DiagnosticCode;
 use crate::manifest::files::plain;
 use crate::manifest::tree::below;
 use crate::manifest::wire;
-use crate::model::candidate::{Member, Process, Program, Stub, VersionRule};
+use crate::model::candidate::{Member, Process, Program, VersionRule};
 use crate::model::name::{MemberName, PortName};
-use crate::model::{Bytes, Nanoseconds, Template};
+use crate::model::{Nanoseconds, Template};
 
 /// An entry of an environment that all members have: name, text, and where it stands.
 pub(super) type Shared = (String, String, String);
@@ -50,7 +51,7 @@ pub(super) fn members(
         pointer,
         program: WrittenProgram::Process(process),
     };
-    let stub = |pointer: String, stub| Written {
+    let server = |pointer: String, stub| Written {
         pointer,
         program: WrittenProgram::Stub(stub),
     };
@@ -62,14 +63,14 @@ pub(super) fn members(
             Vec::new()
         }
         Some(wire::Run::Process(only)) => vec![(main_member(), process(pointer, only))],
-        Some(wire::Run::Stub(only)) => vec![(main_member(), stub(pointer, only))],
+        Some(wire::Run::Stub(only)) => vec![(main_member(), server(pointer, only))],
         Some(wire::Run::Members { members }) => {
             let at = below(&pointer, "members");
             let each = members.0.into_iter().map(|(name, member)| {
                 let pointer = below(&at, name.0.as_str());
                 let written = match member {
                     wire::MemberRun::Process(one) => process(pointer, one),
-                    wire::MemberRun::Stub(one) => stub(pointer, one),
+                    wire::MemberRun::Stub(one) => server(pointer, one),
                 };
                 (name.0, written)
             });
@@ -98,8 +99,8 @@ impl Written {
         let ports = self.ports();
         let at = |key: &str| below(&self.pointer, key);
         match self.program {
-            WrittenProgram::Stub(stub) => Member {
-                program: Program::Stub(expand_stub(&stub)),
+            WrittenProgram::Stub(written) => Member {
+                program: Program::Stub(stub::expand(&written, &self.pointer, context)),
                 env: BTreeMap::new(),
                 files: BTreeMap::new(),
                 user: None,
@@ -144,17 +145,6 @@ impl Written {
                 }
             }
         }
-    }
-}
-
-fn expand_stub(stub: &wire::Stub) -> Stub {
-    let time = |time: &Option<wire::Duration>| time.as_ref().map_or(Nanoseconds(0), |time| time.0);
-    Stub {
-        work: time(&stub.work),
-        wait: time(&stub.wait),
-        hold: stub.hold.as_ref().map_or(Bytes(0), |hold| hold.0),
-        status: stub.status.unwrap_or(200),
-        body: stub.body.as_ref().map_or(Bytes(2), |body| body.0),
     }
 }
 

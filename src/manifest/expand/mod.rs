@@ -15,6 +15,7 @@ mod placeholders;
 mod reference;
 mod scenario;
 mod steps;
+mod stub;
 
 use std::path::PathBuf;
 

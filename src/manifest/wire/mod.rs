@@ -10,6 +10,7 @@ mod page;
 mod run;
 mod scenario;
 mod shorthand;
+mod stub;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,10 +23,11 @@ pub(super) use load::{Estimate, Load, MetricRule, Phase, Probe, ProbeLoad, Probe
 pub(super) use page::{Author, Confidence, Finding, NamedResult, ResultState};
 pub(super) use run::{
     Candidate, Departure, Endpoint, EnvName, Lifetime, MemberRun, PathText, PrewarmStep, Process,
-    Ready, Run, Service, Stub, ValueKey, VersionRule, Witness,
+    Ready, Run, Service, ValueKey, VersionRule, Witness,
 };
 pub(super) use scenario::{Body, Check, Expect, ExpectBody, Request, Scenario};
 pub(super) use shorthand::{Named, NonEmpty, OneOrMany, PlainValue};
+pub(super) use stub::{Children, Faults, Stalls, Stub, WrongAnswers};
 
 use crate::model::{
     CandidateName, DerivedName, ExperimentName, PhaseName, ScenarioName, ServiceName,

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::leaf::{Duration, Name, Size};
+use super::leaf::{Duration, Name};
 use super::shorthand::{Named, NonEmpty, PlainValue};
+use super::stub::Stub;
 use crate::model::{MemberName, PortName};
 
 /// One system under comparison.
@@ -182,28 +183,6 @@ pub(in crate::manifest) struct Process {
     pub(in crate::manifest) grace: Option<Duration>,
     /// How the program says its version; `lock` runs it. Default: only its bytes are pinned.
     pub(in crate::manifest) version: Option<VersionRule>,
-}
-
-/// loadlab's own test server. It has one port, `http`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(extend("x-change-class" = "method"))]
-pub(in crate::manifest) struct Stub {
-    /// CPU time burnt for each request. Default: 0s.
-    #[schemars(example = &"100us")]
-    pub(in crate::manifest) work: Option<Duration>,
-    /// Time waited before each answer. Default: 0s.
-    #[schemars(example = &"10ms")]
-    pub(in crate::manifest) wait: Option<Duration>,
-    /// Memory held while a request waits. Default: 0B.
-    #[schemars(example = &"64KiB")]
-    pub(in crate::manifest) hold: Option<Size>,
-    /// Status of each answer. Default: 200.
-    #[schemars(range(min = 200, max = 599), example = 200)]
-    pub(in crate::manifest) status: Option<u16>,
-    /// Length of each answer's body. Default: 2B.
-    #[schemars(example = &"2B")]
-    pub(in crate::manifest) body: Option<Size>,
 }
 
 /// How a program says its version.
