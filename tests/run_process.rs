@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use crate::experiment::{common, experiment, rate};
 use loadlab::engine::Engine;
 use loadlab::engine::process::{ProcessEngine, ProcessSettings};
+use loadlab::guard::Rules;
 use loadlab::load::oha::Oha;
 use loadlab::measure::host;
 use loadlab::model::candidate::{Program, Witness};
@@ -28,7 +29,9 @@ use loadlab::plan;
 use loadlab::probe::nginx;
 use loadlab::record::event::{Measured, RawFile};
 use loadlab::record::{Event, Journal, JournalError, MemoryJournal};
-use loadlab::run::{self, Cancel, KernelClock, ProbeWork, Programs, Rig, ThisHost, Unobserved};
+use loadlab::run::{
+    self, Cancel, KernelClock, ProbeWork, Programs, Rig, ThisHost, Unobserved, Unpinned,
+};
 
 /// A journal in memory that remembers when each line came, with a folder for logs.
 struct Timed {
@@ -118,6 +121,8 @@ fn rig(folder: &Path) -> Result<Rig, String> {
             stub,
             found: BTreeMap::new(),
         },
+        pinned: Arc::new(Unpinned),
+        rules: Rules::all(),
         folder: folder.to_owned(),
         entry: format!("run-process-{}-{}", std::process::id(), next())
             .parse()

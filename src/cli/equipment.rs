@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use super::failure::{Code, Failure};
 use super::paths;
+use super::pins::Pins;
 use super::ui::{Ui, safe};
 use crate::engine::Engine;
 use crate::engine::process::{CoreLock, ProcessEngine, ProcessSettings};
-use crate::load::oha::Oha;
+use crate::guard::Rules;
+use crate::load::oha::{Oha, PROGRAM};
 use crate::load::{LoadGenerator, stub};
 use crate::lock::{self, Locked, Resolver as _};
 use crate::measure::host;
@@ -18,7 +20,7 @@ use crate::model::reading::{FixedWork, HostReading, Known};
 use crate::model::{Caveat, CpuSet, Digest, EngineKind, EntryName, Experiment};
 use crate::probe::{fixed_work, nginx};
 use crate::record::EngineFile;
-use crate::run::{FixedWorker, HostReader, KernelClock, Programs, Rig};
+use crate::run::{FixedWorker, HostReader, KernelClock, Programs, Rig, Unpinned};
 
 /// Reads this machine.
 struct ThisMachine;
@@ -40,6 +42,7 @@ pub struct Equipment {
     /// The rig.
     pub rig: Rig,
     generator: crate::model::facts::GeneratorFacts,
+    generator_program: PathBuf,
     cores: Option<CoreLock>,
 }
 
@@ -60,6 +63,7 @@ impl Equipment {
         let engine = ProcessEngine::new(settings).map_err(|error| unfit(&error))?;
         let engine: Arc<dyn Engine> = Arc::new(engine);
         let facts = generator.facts();
+        let generator_program = generator.program().to_owned();
         let rig = Rig {
             engines: BTreeMap::from([(EngineKind::Process, engine)]),
             generator: Arc::new(generator),
@@ -68,6 +72,8 @@ impl Equipment {
             clock: Arc::new(KernelClock),
             fixed_work: Arc::new(ThisMachine),
             programs,
+            pinned: Arc::new(Unpinned),
+            rules: Rules::all(),
             folder: folder.to_owned(),
             entry: "unnamed".parse().expect("a plain name"),
             set_aside: None,
@@ -76,6 +82,7 @@ impl Equipment {
         Ok(Self {
             rig,
             generator: facts,
+            generator_program,
             cores: None,
         })
     }
@@ -97,6 +104,7 @@ impl Equipment {
     ) -> Result<Vec<(Caveat, String)>, Failure> {
         let mut resolver = lock::resolve::Local::of_environment();
         let mut caveats = Vec::new();
+        let mut pins = Pins::default();
         if let Some(locked) = locked {
             let (mismatches, found) = lock::verify_programs(locked, &mut resolver);
             if !mismatches.is_empty() {
@@ -106,16 +114,28 @@ impl Equipment {
         }
         for (name, rule) in lock::programs::of_experiment(experiment).unwrap_or_default() {
             // What is missing is named by the check before the run.
-            let _ = resolver.program(&name, rule.as_ref());
-            if let Some(path) = resolver.path_of(&name) {
-                self.rig
-                    .programs
-                    .found
-                    .insert(name.clone(), path.to_owned());
+            if let Ok(program) = resolver.program(&name, rule.as_ref()) {
+                pins.add(&name, &program.path, program.sha256);
+                self.rig.programs.found.insert(name, program.path);
             }
         }
         self.preflight(experiment, ui)?;
+        self.pin(pins);
         Ok(caveats)
+    }
+
+    /// Watches the programs of the experiment, and those that loadlab starts itself.
+    fn pin(&mut self, mut pins: Pins) {
+        let Programs { nginx, stub, found } = &self.rig.programs;
+        for (name, path) in [("nginx", nginx), ("loadlab-stub", stub)] {
+            if !found.values().any(|known| known == path)
+                && let Ok(now) = lock::resolve::digest_of_file(path)
+            {
+                pins.add(name, path, now);
+            }
+        }
+        pins.add(PROGRAM, &self.generator_program, self.generator.digest);
+        self.rig.pinned = Arc::new(pins);
     }
 
     fn preflight(&self, experiment: &Experiment, ui: Ui) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ mod init;
 mod lock;
 mod locked;
 mod paths;
+mod pins;
 mod plan;
 mod progress;
 mod report;

@@ -17,12 +17,12 @@ pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     }
 }
 
-/// How far the wall clock moved against the monotonic one, less what the readings' own length
-/// explains. Both are slewed alike, so only a step shows.
+/// How far the wall clock moved against the time since boot, less what the readings' own length
+/// explains. Both are slewed alike and both go on while the machine sleeps, so only a step shows.
 fn step_ns(before: &HostReading, after: &HostReading) -> u64 {
-    let monotonic = i128::from(after.monotonic_ns) - i128::from(before.monotonic_ns);
+    let passed = i128::from(after.boottime_ns) - i128::from(before.boottime_ns);
     let realtime = i128::from(after.realtime_ns) - i128::from(before.realtime_ns);
     let unsure = u128::from(before.uncertainty_ns) + u128::from(after.uncertainty_ns);
-    let step = (realtime - monotonic).unsigned_abs().saturating_sub(unsure);
+    let step = (realtime - passed).unsigned_abs().saturating_sub(unsure);
     u64::try_from(step).unwrap_or(u64::MAX)
 }

@@ -94,32 +94,78 @@ type OfAttempt = fn(&AttemptRecords<'_>, &Context<'_>) -> Verdict;
 type OfMeasurement = fn(&Measured, &Context<'_>) -> Verdict;
 
 /// The guards that judge a try as a whole, in the order their breaches are listed.
-const OF_ATTEMPT: [OfAttempt; 6] = [
-    probe_below_floor::judge,
-    probe_invalid::judge,
-    probe_drift::judge,
-    fixed_work_drift::judge,
-    accounting_mismatch::judge,
-    suspended::judge,
+const OF_ATTEMPT: [(GuardCode, OfAttempt); 6] = [
+    (GuardCode::ProbeBelowFloor, probe_below_floor::judge),
+    (GuardCode::ProbeInvalid, probe_invalid::judge),
+    (GuardCode::ProbeDrift, probe_drift::judge),
+    (GuardCode::FixedWorkDrift, fixed_work_drift::judge),
+    (GuardCode::AccountingMismatch, accounting_mismatch::judge),
+    (GuardCode::Suspended, suspended::judge),
 ];
 
-/// The guards that judge each measurement.
-const OF_MEASUREMENT: [OfMeasurement; 14] = [
-    generator_saturated::judge,
-    generator_late::judge,
-    foreign_load::judge,
-    steal::judge,
-    swap::judge,
-    throttled::judge,
-    limits_changed::judge,
-    cpuset_mismatch::judge,
-    counter_missing::judge,
-    accounting_mismatch::judge_measurement,
-    clock_step::judge,
-    short_window::judge,
-    not_steady::judge,
-    late_unknown::judge,
+/// What judges each measurement; without a code it adds caveats only.
+const OF_MEASUREMENT: [(Option<GuardCode>, OfMeasurement); 14] = [
+    (
+        Some(GuardCode::GeneratorSaturated),
+        generator_saturated::judge,
+    ),
+    (None, generator_late::judge),
+    (Some(GuardCode::ForeignLoad), foreign_load::judge),
+    (Some(GuardCode::Steal), steal::judge),
+    (Some(GuardCode::Swap), swap::judge),
+    (Some(GuardCode::Throttled), throttled::judge),
+    (Some(GuardCode::LimitsChanged), limits_changed::judge),
+    (Some(GuardCode::CpusetMismatch), cpuset_mismatch::judge),
+    (Some(GuardCode::CounterMissing), counter_missing::judge),
+    (
+        Some(GuardCode::AccountingMismatch),
+        accounting_mismatch::judge_measurement,
+    ),
+    (Some(GuardCode::ClockStep), clock_step::judge),
+    (None, short_window::judge),
+    (None, not_steady::judge),
+    (None, late_unknown::judge),
 ];
+
+/// The guards that a try is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rules {
+    without: Option<GuardCode>,
+}
+
+impl Rules {
+    /// Every guard.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self { without: None }
+    }
+
+    /// Every guard but one: with it a test of that guard must fail. No manifest and no command line
+    /// can ask for this.
+    #[must_use]
+    pub const fn without(code: GuardCode) -> Self {
+        Self {
+            without: Some(code),
+        }
+    }
+
+    /// [`judge`] by these rules.
+    #[must_use]
+    pub fn judge(&self, attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
+        let kept = |code: Option<GuardCode>| code.is_none() || self.without != code;
+        let mut verdict = Verdict::default();
+        for (_, guard) in OF_ATTEMPT.iter().filter(|(code, _)| kept(Some(*code))) {
+            verdict.add(guard(attempt, context));
+        }
+        for measured in &attempt.measured {
+            for (_, guard) in OF_MEASUREMENT.iter().filter(|(code, _)| kept(*code)) {
+                verdict.add(guard(measured, context));
+            }
+        }
+        verdict.add(recorded::judge(attempt));
+        verdict
+    }
+}
 
 /// Judges a try at a block by its readings, and passes on what the run loop recorded and no reading
 /// can show (`engine_lost`, `service_lost`, …).
@@ -127,17 +173,7 @@ const OF_MEASUREMENT: [OfMeasurement; 14] = [
 /// A missing end is no breach here, so that the run loop can call it before it writes the end.
 #[must_use]
 pub fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verdict {
-    let mut verdict = Verdict::default();
-    for guard in OF_ATTEMPT {
-        verdict.add(guard(attempt, context));
-    }
-    for measured in &attempt.measured {
-        for guard in OF_MEASUREMENT {
-            verdict.add(guard(measured, context));
-        }
-    }
-    verdict.add(recorded::judge(attempt));
-    verdict
+    Rules::all().judge(attempt, context)
 }
 
 /// [`judge`] for a try that was read back: one without an end was cut off, which is `interrupted`.

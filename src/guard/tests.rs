@@ -182,6 +182,15 @@ fn guards_of_the_machine_fire() {
     warns(Caveat::StealSeen, &steal(2));
     let step = |it: &mut Measured| it.after.host.realtime_ns += 2_000_000;
     breaks(GuardCode::ClockStep, &Bench::new().measured(step));
+    // A machine that slept had its clock set by nobody.
+    let asleep = |it: &mut Measured| {
+        it.after.host.realtime_ns += 2_000_000;
+        it.after.host.boottime_ns += 2_000_000;
+    };
+    assert_eq!(
+        Bench::new().measured(asleep).codes(),
+        (Vec::new(), Vec::new())
+    );
     let asleep = |bench: &mut Bench| {
         if let Some(Event::BlockFinished(end)) = bench.events.last_mut()
             && let Known::Value(host) = &mut end.host

@@ -9,7 +9,7 @@ use super::measurement::Windows;
 use super::observer::Notice;
 use super::turn::{Begun, Stage, Turn};
 use super::{prewarm, probing, role, scenario};
-use crate::guard::{self, Context};
+use crate::guard::Context;
 use crate::model::candidate::Lifetime;
 use crate::model::probe::ProbeTimes;
 use crate::model::{GuardCode, Known, Outcome};
@@ -26,9 +26,15 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether a guard was breached that ends the run: the request to stop, or an engine that is gone.
+    /// Whether a guard was breached that ends the run: the request to stop, an engine that is gone, or
+    /// programs that are no longer those the run began with.
     pub(super) fn ends_run(&self) -> Option<&Breach> {
-        let ends = |code| matches!(code, GuardCode::Interrupted | GuardCode::EngineLost);
+        let ends = |code| {
+            matches!(
+                code,
+                GuardCode::Interrupted | GuardCode::EngineLost | GuardCode::ImageMismatch
+            )
+        };
         let breaches = self.finished.breaches.iter();
         breaches.into_iter().find(|breach| ends(breach.code))
     }
@@ -93,6 +99,7 @@ pub(super) async fn attempt<'a>(
     let mut stage = Stage::default();
     ends.take(steps(bench, &turn, block, lasting, &mut stage).await);
     ends.take(clean_up(bench, &turn, &mut stage).await);
+    ends.take(same_programs(bench));
     if ends.is_sound() && bench.experiment.probe.when == ProbeTimes::BeforeAndAfter {
         ends.take(probing::around(bench, &turn, ProbeTime::After).await);
     }
@@ -125,6 +132,7 @@ async fn steps<'a>(
     stage: &mut Stage<'a>,
 ) -> Result<(), Broken> {
     bench.check_cancel()?;
+    same_programs(bench)?;
     probing::around(bench, turn, ProbeTime::Before).await?;
     role::services(bench, turn, Lifetime::Block, &lasting.services, stage).await?;
     // Data templates will be restored here: services are ready, nothing has been asked of them.
@@ -142,6 +150,15 @@ async fn steps<'a>(
         scenario::measure(bench, turn, &mut windows, measurement).await?;
     }
     Ok(())
+}
+
+/// Nothing is measured with programs that are not those the session began with.
+fn same_programs(bench: &Bench<'_>) -> Result<(), Broken> {
+    let changed = bench.rig.pinned.changed();
+    if changed.is_empty() {
+        return Ok(());
+    }
+    Err(Broken::breach(GuardCode::ImageMismatch, changed.join("; ")))
 }
 
 /// Stops the candidate and the block's services, waits until the records are on disk, and only then
@@ -168,7 +185,8 @@ fn finish(bench: &mut Bench<'_>, next: &Next, ends: Ends) -> Result<Ended, RunEr
         calibrated: bench.calibrated.as_ref(),
     };
     let mut breaches = ends.breaches;
-    breaches.extend(guard::judge(&bench.attempt_records(), &context).breaches);
+    let rules = &bench.rig.rules;
+    breaches.extend(rules.judge(&bench.attempt_records(), &context).breaches);
     let finished = BlockFinished {
         attempt: next.attempt.clone(),
         outcome: ends.outcome,

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::rig::{Clock, FixedWorker, HostReader, Programs, Rig};
+use super::rig::{Clock, FixedWorker, HostReader, PinnedPrograms, Programs, Rig, Unpinned};
 use crate::engine::Engine;
 use crate::engine::fake::{Asked, Calls, FakeAnswer, FakeEngine, FakeTime};
+use crate::guard::Rules;
 use crate::load::LoadGenerator;
 use crate::load::fake::FakeGenerator;
 use crate::model::facts::HostFacts;
@@ -89,15 +90,53 @@ impl HostReader for FakeHost {
     }
 }
 
-/// Fixed work that always takes the same time.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FakeWork;
+/// Fixed work that takes 2 ms, or what a test makes of it.
+pub struct FakeWork {
+    number: AtomicU64,
+    took_ns: Box<dyn Fn(u64) -> u64 + Send + Sync>,
+}
+
+impl FakeWork {
+    /// Work that takes this long, by how often it was done before.
+    pub fn taking(took_ns: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Self {
+        Self {
+            number: AtomicU64::new(0),
+            took_ns: Box::new(took_ns),
+        }
+    }
+}
 
 impl FixedWorker for FakeWork {
     fn work(&self, cpus: &CpuSet) -> Known<FixedWork> {
+        let took_ns = (self.took_ns)(self.number.fetch_add(1, Ordering::Relaxed));
         Known::Value(FixedWork {
-            per_cpu_ns: cpus.iter().map(|cpu| (cpu, 2_000_000)).collect(),
+            per_cpu_ns: cpus.iter().map(|cpu| (cpu, took_ns)).collect(),
         })
+    }
+}
+
+/// Programs that are not what they were from some look on, counted from 0.
+pub struct FakePins {
+    looks: AtomicU64,
+    from: u64,
+}
+
+impl FakePins {
+    /// Programs that change before this look.
+    #[must_use]
+    pub const fn changing(from: u64) -> Self {
+        Self {
+            looks: AtomicU64::new(0),
+            from,
+        }
+    }
+}
+
+impl PinnedPrograms for FakePins {
+    fn changed(&self) -> Vec<String> {
+        let look = self.looks.fetch_add(1, Ordering::Relaxed);
+        let changed = (look >= self.from).then(|| "program `server` changed".to_owned());
+        changed.into_iter().collect()
     }
 }
 
@@ -185,12 +224,14 @@ impl FakeRig {
             host: Arc::new(host),
             machine: machine(),
             clock: Arc::new(time),
-            fixed_work: Arc::new(FakeWork),
+            fixed_work: Arc::new(FakeWork::taking(|_| 2_000_000)),
             programs: Programs {
                 nginx: PathBuf::from("/fake/nginx"),
                 stub: PathBuf::from("/fake/loadlab-stub"),
                 found: BTreeMap::new(),
             },
+            pinned: Arc::new(Unpinned),
+            rules: Rules::all(),
             folder: folder.to_owned(),
             entry,
             set_aside: None,

@@ -44,7 +44,10 @@ pub use error::RunError;
 pub use files::Files;
 pub use observer::{Notice, Observer, Unobserved};
 pub use preflight::preflight;
-pub use rig::{Clock, FixedWorker, HostReader, KernelClock, ProbeWork, Programs, Rig, ThisHost};
+pub use rig::{
+    Clock, FixedWorker, HostReader, KernelClock, PinnedPrograms, ProbeWork, Programs, Rig,
+    ThisHost, Unpinned,
+};
 
 use crate::model::Experiment;
 use crate::plan::Plan;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::engine::Engine;
+use crate::guard::Rules;
 use crate::load::LoadGenerator;
 use crate::measure::{clock, host};
 use crate::model::facts::HostFacts;
@@ -32,6 +33,23 @@ pub trait Clock: Send + Sync {
 pub trait FixedWorker: Send + Sync {
     /// Blocks for some ten milliseconds a CPU.
     fn work(&self, cpus: &CpuSet) -> Known<FixedWork>;
+}
+
+/// Watches the files of the programs that a run starts, so that what is started stays what the run
+/// began with.
+pub trait PinnedPrograms: Send + Sync {
+    /// Each program that is no longer what it was when the session began, in words; empty: none.
+    fn changed(&self) -> Vec<String>;
+}
+
+/// Watches no program.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unpinned;
+
+impl PinnedPrograms for Unpinned {
+    fn changed(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Programs that loadlab starts itself.
@@ -74,6 +92,10 @@ pub struct Rig {
     pub fixed_work: Arc<dyn FixedWorker>,
     /// Programs that loadlab starts itself.
     pub programs: Programs,
+    /// Whether the programs are still what the session began with; compared around every block.
+    pub pinned: Arc<dyn PinnedPrograms>,
+    /// The guards that a block must pass.
+    pub rules: Rules,
     /// The experiment's folder: what files are read from.
     pub folder: PathBuf,
     /// The draft: what groups are tagged with.

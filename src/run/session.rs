@@ -187,7 +187,9 @@ fn close(
         Ok(()) => Ok(closing),
         Err(Broken::Fatal(error)) => Err(error),
         Err(Broken::Breach(breach)) => match breach.code {
-            GuardCode::Interrupted | GuardCode::EngineLost => Ok(closing),
+            GuardCode::Interrupted | GuardCode::EngineLost | GuardCode::ImageMismatch => {
+                Ok(closing)
+            }
             _ => Err(RunError::Beginning(breach.evidence)),
         },
         Err(Broken::Outcome(_, detail)) => Err(RunError::Beginning(detail)),

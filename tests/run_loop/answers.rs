@@ -75,27 +75,6 @@ async fn counts_that_do_not_add_up_are_a_breach() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_probe_that_changes_is_a_breach() {
-    let slow = FakeGenerator::counting(|shot, mut account| {
-        if shot.request.path == "/" {
-            account.by_status = [(200, 100)].into();
-            account.answered = Count::Observed(100);
-        }
-        Ok(account)
-    });
-    let mut experiment = only_one_block();
-    experiment.attempts = 1;
-    let mut story = Story::of(experiment);
-    story.fakes.rig.generator = std::sync::Arc::new(slow);
-    story.run().await.unwrap();
-    assert!(
-        story.ends()[0].contains("probe_below_floor"),
-        "{:?}",
-        story.ends()
-    );
-}
-
-#[tokio::test(start_paused = true)]
 async fn wrong_answers_are_outcomes() {
     let wrong = answering(|asked| {
         let in_block = asked.part.starts_with("b0000a1");

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use crate::experiment::{experiment, only_one_block};
+use crate::experiment::experiment;
 use crate::story::{SECOND, Story};
 use loadlab::engine::Exit;
 use loadlab::engine::Trouble;
 use loadlab::engine::fake::Effect;
-use loadlab::model::Known;
 use loadlab::model::Role;
 use loadlab::model::candidate::Lifetime;
 
@@ -192,39 +191,4 @@ async fn a_lasting_service_that_ended_is_started_again_before_the_next_block() {
         starts.cloned().collect::<Vec<_>>(),
         ["start store s1n1", "start store s1n2"]
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_machine_that_misbehaves_is_a_breach() {
-    type Change = fn(&mut loadlab::model::reading::HostReading, u64);
-    let swap: Change = |host, number| host.swapped_pages = Known::Value(number);
-    let asleep: Change = |host, number| host.boottime_ns += number * 10_000_000;
-    let clock: Change = |host, number| host.realtime_ns += number * 5_000_000;
-    let stolen: Change = |host, number| {
-        for times in host.cpus.values_mut() {
-            times.steal_ns += number * 1_000_000_000;
-        }
-    };
-    let foreign: Change = |host, number| {
-        if let Known::Value(used) = &mut host.used_per_cpu_ns {
-            *used.entry(0).or_default() += number * 500_000_000;
-        }
-    };
-    for (change, code) in [
-        (swap, "swap"),
-        (asleep, "suspended"),
-        (clock, "clock_step"),
-        (stolen, "steal"),
-        (foreign, "foreign_load"),
-    ] {
-        let mut experiment = only_one_block();
-        experiment.attempts = 1;
-        let mut story = Story::of(experiment);
-        story.fakes.host(move |number, mut host| {
-            change(&mut host, number);
-            host
-        });
-        story.run().await.unwrap();
-        assert!(story.ends()[0].contains(code), "{code}: {:?}", story.ends());
-    }
 }

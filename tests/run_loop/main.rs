@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 
 mod answers;
+mod codes;
 mod experiment;
 mod faults;
 mod order;

@@ -1,5 +1,6 @@
 //! Which blocks are tried again, and when.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::experiment::experiment;
@@ -8,6 +9,7 @@ use loadlab::engine::Exit;
 use loadlab::engine::Trouble;
 use loadlab::engine::fake::Effect;
 use loadlab::model::Role;
+use loadlab::run::fake::FakePins;
 
 #[tokio::test(start_paused = true)]
 async fn an_invalid_block_is_tried_again_at_the_end_of_its_round() {
@@ -108,4 +110,31 @@ async fn a_resumed_run_rehearses_nobody_again() {
     assert_eq!(records.rehearsals().len(), 2);
     assert_eq!(records.sessions().len(), 2);
     assert_eq!(records.calibrations().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn programs_that_change_end_the_run_before_anything_more_is_measured() {
+    let mut story = Story::of(experiment());
+    story.fakes.rig.pinned = Arc::new(FakePins::changing(2));
+    let closing = story.run().await.unwrap();
+    assert_eq!(
+        story.ends(),
+        [
+            "fixed-rate.r01.one.a1",
+            "fixed-rate.r01.two.a1 image_mismatch"
+        ]
+    );
+    assert_eq!(
+        (closing.complete, closing.valid, closing.left),
+        (false, 1, 3)
+    );
+    assert_eq!(closing.because.as_deref(), Some("program `server` changed"));
+    let calls = story.fakes.calls.take();
+    assert!(
+        !calls.iter().any(|call| call.contains("b0001a1")),
+        "{calls:?}"
+    );
+    story.fakes.rig.pinned = Arc::new(loadlab::run::Unpinned);
+    let closing = story.run().await.unwrap();
+    assert_eq!((closing.complete, closing.valid), (true, 4));
 }

@@ -77,18 +77,7 @@ impl Engine for FakeEngine {
     async fn start(&self, group: &Group, member: &MemberSpec) -> Result<(), EngineError> {
         let effect = self.on("start", group)?;
         let now_ns = self.time.now_ns();
-        let silent = match &effect {
-            Some(Effect::Silent(after)) => u64::try_from(after.as_nanos()).ok(),
-            _ => None,
-        };
-        let started = Member {
-            spec: member.clone(),
-            alive: true,
-            ended: None,
-            oom_kills: 0,
-            silent_from_ns: silent.map(|after| now_ns + after),
-            never_ends: effect == Some(Effect::NeverEnds),
-        };
+        let started = Member::started(member, now_ns, effect.as_ref());
         if let Some(group) = locked(&self.state).groups.get_mut(&group.id) {
             group.members.insert(member.name.clone(), started);
         }
@@ -151,12 +140,12 @@ impl Engine for FakeEngine {
         let found = found.ok_or_else(|| failed("read", &group.role, Trouble::Failed))?;
         let cpu_ns = match effect {
             Some(Effect::Backwards) => 0,
-            _ => found.cpu_ns(now_ns),
+            _ => found.counted_ns(now_ns),
         };
         let cpu = CpuReading {
             cpu_ns,
             per_cpu_ns: Known::Value(BTreeMap::from([(found.first_cpu(), cpu_ns)])),
-            throttled_ns: Known::Value(0),
+            throttled_ns: Known::Value(found.throttled_ns(now_ns)),
             source: Source::Fake,
             granularity_ns: 1,
         };
@@ -181,7 +170,7 @@ impl Engine for FakeEngine {
                 kernel_peak_bytes: Known::Value(16 << 20),
                 source: Source::Fake,
             }),
-            processes: Known::Value(1),
+            processes: Known::Value(found.processes()),
             run_delay_ns: Known::Value(0),
             members: members.collect(),
         })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::group::{Load, Member};
+use super::group::{FakeGroup, Load, Member};
 use super::{
     Asked, CPU_PER_REQUEST_NS, FakeAnswer, FakeEngine, LOAD_CPU_PER_REQUEST_NS, LOAD_NS, LOAD_PORT,
     LOAD_REQUESTS, START_LINE, locked,
@@ -81,13 +81,14 @@ impl FakeEngine {
             cpu_ns: requests * cpu_ns,
             requests,
         };
+        let of = |group: &FakeGroup, usual_ns: u64| load(group.uses_ns().unwrap_or(usual_ns));
         {
             let mut state = locked(&self.state);
             for other in state.groups.values_mut() {
                 if other.group.id == group.id {
-                    other.loads.push(load(LOAD_CPU_PER_REQUEST_NS));
+                    other.loads.push(of(other, LOAD_CPU_PER_REQUEST_NS));
                 } else if other.group.ports.values().any(|given| Some(*given) == port) {
-                    other.loads.push(load(CPU_PER_REQUEST_NS));
+                    other.loads.push(of(other, CPU_PER_REQUEST_NS));
                 }
             }
         }

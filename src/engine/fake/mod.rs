@@ -29,7 +29,7 @@ pub const GATE_LINE: &str = "fake: at the gate";
 pub const START_LINE: &str = "fake: start ";
 /// The file that it leaves.
 pub const RESULT_FILE: &str = "fake.json";
-/// CPU time that a candidate uses for each request, nanoseconds.
+/// CPU time that a candidate or the probe uses for each request, nanoseconds.
 pub const CPU_PER_REQUEST_NS: u64 = 50_000;
 /// CPU time that the generator uses for each request, nanoseconds.
 pub const LOAD_CPU_PER_REQUEST_NS: u64 = 10_000;
@@ -95,6 +95,14 @@ pub enum Effect {
     OtherLimit,
     /// Another CPU is read back.
     OtherCpus,
+    /// From this time after the start of a member on, the CPU counter of its group begins at 0 again.
+    CountsAnew(Duration),
+    /// A started member uses this CPU time for each request, nanoseconds.
+    Uses(u64),
+    /// A started member has this many processes.
+    Forks(u64),
+    /// From this time after the start of a member on, a quota holds its group back half of the time.
+    Throttled(Duration),
 }
 
 /// A fault to inject, once.
