@@ -277,5 +277,8 @@ fn every_command_prints_what_the_readme_shows() {
     let ours = |line: &&str| !line.ends_with(" my-server/");
     let left = status(folder.path());
     let left: Vec<&str> = left.lines().filter(ours).collect();
-    assert!(left.is_empty(), "the commands leave the rest clean: {left:?}");
+    assert!(
+        left.is_empty(),
+        "the commands leave the rest clean: {left:?}"
+    );
 }

@@ -18,6 +18,7 @@ mod formula;
 pub mod interval;
 mod kept;
 mod lookup;
+mod pairwise;
 mod points;
 mod probe;
 pub mod rank;

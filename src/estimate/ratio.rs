@@ -6,6 +6,7 @@
 //! taken: it only orders, and ratios have the same order.
 
 use super::interval::Bounds;
+use super::pairwise::Pairwise;
 use super::rank::{Null, Nulls};
 
 /// A positive number that is known to lie between two bounds.
@@ -26,8 +27,8 @@ pub struct Ratio {
     pub p_value: f64,
     /// The smallest p-value that so many values can have.
     pub smallest_p: f64,
-    lows: Vec<f64>,
-    highs: Vec<f64>,
+    lows: Pairwise,
+    highs: Pairwise,
     null: Null,
 }
 
@@ -39,16 +40,17 @@ impl Ratio {
         if !positive(compare) || !positive(against) {
             return None;
         }
-        let pairs = |of: fn(&Between, &Between) -> f64| -> Vec<f64> {
-            let ratios = compare
-                .iter()
-                .flat_map(|x| against.iter().map(move |y| of(x, y)));
-            ratios.collect()
+        let ratios = |over: fn(&Between) -> f64, under: fn(&Between) -> f64| {
+            Pairwise::ratios(compare.iter().map(over), against.iter().map(under))
         };
+        let (low, high) = (|value: &Between| value.low, |value: &Between| value.high);
         let null = nulls.two_sample(compare.len(), against.len());
-        let lows = pairs(|x, y| x.low / y.high);
-        let highs = pairs(|x, y| x.high / y.low);
-        Self::of(lows, highs, pairs(|x, y| x.low / y.low), null)
+        Self::of(
+            ratios(low, high),
+            ratios(high, low),
+            &ratios(low, low),
+            null,
+        )
     }
 
     /// The ratio of two samples paired by round.
@@ -57,36 +59,17 @@ impl Ratio {
         if !all.all(|value| value.low > 0.0) {
             return None;
         }
-        let walsh = |of: fn(&Between, &Between) -> f64| {
-            let ratios: Vec<f64> = pairs.iter().map(|(x, y)| of(x, y)).collect();
-            let mut means = Vec::with_capacity(ratios.len() * (ratios.len() + 1) / 2);
-            for (position, first) in ratios.iter().enumerate() {
-                means.extend(
-                    ratios[position..]
-                        .iter()
-                        .map(|second| (first * second).sqrt()),
-                );
-            }
-            means
-        };
+        let means = |of: fn(&(Between, Between)) -> f64| Pairwise::means(pairs.iter().map(of));
         let null = nulls.signed(pairs.len());
-        let lows = walsh(|x, y| x.low / y.high);
-        let highs = walsh(|x, y| x.high / y.low);
-        Self::of(lows, highs, walsh(|x, y| x.low / y.low), null)
+        let lows = means(|(x, y)| x.low / y.high);
+        let highs = means(|(x, y)| x.high / y.low);
+        Self::of(lows, highs, &means(|(x, y)| x.low / y.low), null)
     }
 
-    fn of(
-        mut lows: Vec<f64>,
-        mut highs: Vec<f64>,
-        mut middles: Vec<f64>,
-        null: Null,
-    ) -> Option<Self> {
-        for values in [&mut lows, &mut highs, &mut middles] {
-            values.sort_unstable_by(f64::total_cmp);
-        }
-        let value = geometric_middle(&middles)?;
-        let at_least_one = highs.iter().filter(|ratio| **ratio >= 1.0).count();
-        let at_most_one = lows.iter().filter(|ratio| **ratio <= 1.0).count();
+    fn of(lows: Pairwise, highs: Pairwise, middles: &Pairwise, null: Null) -> Option<Self> {
+        let value = geometric_middle(middles)?;
+        let at_least_one = highs.count() - highs.below(1.0);
+        let at_most_one = lows.at_most(1.0);
         Some(Self {
             value,
             p_value: null.two_sided(at_least_one.min(at_most_one)),
@@ -101,8 +84,8 @@ impl Ratio {
     #[must_use]
     pub fn widest(&self) -> Option<Bounds> {
         Some(Bounds {
-            low: *self.lows.first()?,
-            high: *self.highs.last()?,
+            low: self.lows.at(0)?,
+            high: self.highs.at(self.highs.count().checked_sub(1)?)?,
             coverage: 1.0 - 2.0 * self.null.at_most(0),
         })
     }
@@ -111,8 +94,8 @@ impl Ratio {
     pub fn interval(&self, asked: f64) -> Option<Bounds> {
         let (k, coverage) = self.null.leave_out(asked)?;
         Some(Bounds {
-            low: *self.lows.get(k)?,
-            high: *self.highs.get(self.highs.len().checked_sub(k + 1)?)?,
+            low: self.lows.at(k)?,
+            high: self.highs.at(self.highs.count().checked_sub(k + 1)?)?,
             coverage,
         })
     }
@@ -120,12 +103,12 @@ impl Ratio {
 
 /// The middle value; the geometric mean of the two middle ones for an even number, so that the
 /// inverse ratio has the inverse estimate.
-fn geometric_middle(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted.get(middle).copied()
+fn geometric_middle(numbers: &Pairwise) -> Option<f64> {
+    let middle = numbers.count() / 2;
+    if numbers.count() % 2 == 1 {
+        numbers.at(middle)
     } else {
-        let (lower, upper) = (sorted.get(middle.checked_sub(1)?)?, sorted.get(middle)?);
+        let (lower, upper) = (numbers.at(middle.checked_sub(1)?)?, numbers.at(middle)?);
         Some((lower * upper).sqrt())
     }
 }

@@ -336,7 +336,12 @@ mod tests {
 
     #[test]
     fn a_command_names_its_program_and_not_its_place() {
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let words = |words: &[&str]| {
+            words
+                .iter()
+                .map(|&word| word.to_owned())
+                .collect::<Vec<_>>()
+        };
         for (command, shown) in [
             (
                 ["/opt/bin/loadlab-oha", "http://127.0.0.1:80/a"],
