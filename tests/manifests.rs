@@ -89,6 +89,7 @@ fn defaults_are_filled_in_as_the_snapshot_says() {
         "profile-that-scales",
         "members-that-talk",
         "stub-with-every-fault",
+        "standards-of-every-kind",
     ] {
         let path = PathBuf::from(format!("tests/data/manifests/valid/{name}.yaml"));
         insta::assert_json_snapshot!(format!("expanded_{name}"), loaded(&path).experiment);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::model::stub::{Stub, StubFaults};
+use crate::model::{Bytes, Share};
 
 /// The program's file name.
 pub const PROGRAM: &str = "loadlab-stub";
@@ -123,6 +124,27 @@ fn faults(faults: &StubFaults) -> Vec<(&'static str, String)> {
         .collect()
 }
 
+/// The first word of a command that starts a companion: a process that runs another one and uses
+/// what is exactly known on top of what that one uses.
+pub const BESIDE: &str = "beside";
+
+/// The beginning of a command that runs a server with a companion beside it; the server's own
+/// command follows.
+#[must_use]
+pub fn beside(program: &Path, extra: Share, hold: Bytes) -> Vec<String> {
+    let words = [
+        BESIDE.to_owned(),
+        "--extra".to_owned(),
+        extra.to_string(),
+        "--hold".to_owned(),
+        hold.to_string(),
+        "--".to_owned(),
+    ];
+    std::iter::once(program.display().to_string())
+        .chain(words)
+        .collect()
+}
+
 /// Reads the stub's own account from the body of its answer.
 ///
 /// # Errors
@@ -135,7 +157,7 @@ pub fn read_count(body: &[u8]) -> Result<StubCount, serde_json::Error> {
 mod tests {
     use super::*;
     use crate::model::stub::{Children, Stalls, WrongAnswers};
-    use crate::model::{Bytes, Nanoseconds, Share};
+    use crate::model::Nanoseconds;
 
     #[test]
     fn a_command_says_everything() {

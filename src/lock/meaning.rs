@@ -14,15 +14,17 @@ use crate::model::candidate::{Endpoint, PrewarmStep, Process, Stub, VersionRule,
 use crate::model::cores::Isolation;
 use crate::model::derived::{Comparison, DerivedRule};
 use crate::model::estimator::RatioInterval;
-use crate::model::experiment::{Experiment, OrderRule};
+use crate::model::experiment::{Experiment, NamedFile, OrderRule};
 use crate::model::phase::{Accept, LoadCommon};
 use crate::model::probe::Probe;
 use crate::model::scenario::{ContractCheck, Expect, Request};
+use crate::model::standards::Weight;
 use crate::model::thresholds::Thresholds;
 use crate::model::{
     Budget, CandidateName, Definition, DerivedName, Digest, EngineKind, EstimateRule, LoadPoint,
     LoadShape, Member, MemberName, Metric, Phase, PhaseName, PortName, Program, Ready, Role,
-    Scenario, ScenarioName, Service, ServiceName, Share, Template, candidate, unit::Nanoseconds,
+    Scenario, ScenarioName, Service, ServiceName, Share, Standards, Template, candidate,
+    unit::Nanoseconds,
 };
 
 /// Seeds stay below this, so that they are exact in JSON and YAML.
@@ -61,6 +63,8 @@ struct Meaning<'a> {
     order: OrderRule,
     instrument: Instrument<'a>,
     analysis: Analysis<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standards: Option<&'a Standards>,
 }
 
 /// What judges and watches but does not change a block.
@@ -109,6 +113,7 @@ impl<'a> Meaning<'a> {
             spread_bound,
             primary,
             derived,
+            standards,
             scale: _,
             files,
         } = experiment;
@@ -127,11 +132,7 @@ impl<'a> Meaning<'a> {
                 probe_budget: budgets.get(&Role::Probe),
                 attempts: *attempts,
                 versions: version_rules(experiment),
-                executables: files
-                    .iter()
-                    .filter(|file| file.executable)
-                    .map(|file| file.path.as_str())
-                    .collect(),
+                executables: executables(files),
             },
             analysis: Analysis {
                 guards,
@@ -144,8 +145,14 @@ impl<'a> Meaning<'a> {
                     .map(|each| (&each.name, &each.rule))
                     .collect(),
             },
+            standards: standards.as_ref(),
         }
     }
+}
+
+fn executables(files: &[NamedFile]) -> BTreeSet<&str> {
+    let executable = files.iter().filter(|file| file.executable);
+    executable.map(|file| file.path.as_str()).collect()
 }
 
 fn named_scenario(scenario: &Scenario) -> (&ScenarioName, ScenarioMeaning<'_>) {
@@ -157,7 +164,7 @@ fn version_rules(experiment: &Experiment) -> BTreeSet<(&[String], &str)> {
     members
         .filter_map(|member| match &member.program {
             Program::Process(process) => process.version.as_ref(),
-            Program::Stub(_) => None,
+            Program::Stub(_) | Program::Weight(_) => None,
         })
         .map(|VersionRule { command, pattern }| (command.as_slice(), pattern.as_str()))
         .collect()
@@ -272,6 +279,7 @@ struct MemberMeaning<'a> {
 enum ProgramMeaning<'a> {
     Process(&'a [Template]),
     Stub(&'a Stub),
+    Weight(&'a Weight),
 }
 
 impl<'a> MemberMeaning<'a> {
@@ -291,6 +299,7 @@ impl<'a> MemberMeaning<'a> {
                     version: _,
                 }) => ProgramMeaning::Process(command),
                 Program::Stub(stub) => ProgramMeaning::Stub(stub),
+                Program::Weight(weight) => ProgramMeaning::Weight(weight),
             },
             env,
             files,

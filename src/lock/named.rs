@@ -3,11 +3,13 @@
 use crate::model::scenario::{Expect, ExpectBody, Request, RequestBody};
 use crate::model::{Definition, Experiment};
 
-/// What runs for every service and every candidate, in the order of the manifest.
+/// What runs for every service, every candidate and every planted server, in the order of the manifest.
 pub fn definitions(experiment: &Experiment) -> impl Iterator<Item = &Definition> {
     let services = experiment.services.values().map(|each| &each.definition);
-    let candidates = experiment.candidates.values().map(|each| &each.definition);
-    services.chain(candidates)
+    let standards = experiment.standards.iter();
+    let weights = standards.flat_map(|standards| standards.weights.values());
+    let candidates = experiment.candidates.values().chain(weights);
+    services.chain(candidates.map(|each| &each.definition))
 }
 
 /// The sources, in the experiment's folder, of the files that members of a role are given.

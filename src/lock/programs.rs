@@ -96,6 +96,9 @@ pub fn of_definition(
     let members = definition.members.values().map(|member| {
         let (name, rule) = match &member.program {
             Program::Stub(_) => (Ok(Some(STUB.to_owned())), None),
+            // Its server is the test server or the probe's nginx, which is always pinned; a companion
+            // beside it is the test server's program too.
+            Program::Weight(_) => (Ok(Some(STUB.to_owned())), None),
             Program::Process(process) => (
                 name_of(&process.command, Some(definition)),
                 process.version.as_ref(),

@@ -232,6 +232,12 @@ diagnostic_codes! {
     NeverShown = "L237",
         "Settings of the test server that contradict each other: it could not start, or a fault that is asked for would never show.",
         "Change one of the settings that the message names.";
+    StandardsTooHeavy = "L238",
+        "Planted servers would need more CPU or memory than the candidate has: what they show would be the limit, not the difference.",
+        "Lower `standards.rate`, `standards.work` or the difference, or raise `budgets.candidate`.";
+    PlantedTwice = "L239",
+        "The same difference is planted twice: written as a share alone it is one of `kind: cpu`.",
+        "Keep one of them.";
 }
 
 impl fmt::Display for DiagnosticCode {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::name::{CandidateName, MemberName, PortName, ServiceName};
 use super::role::EngineKind;
+use super::standards::Weight;
 use super::template::Template;
 use super::unit::Nanoseconds;
 
@@ -105,6 +106,8 @@ pub enum Program {
     Process(Process),
     /// loadlab's own test server; takes the engine of the candidates.
     Stub(Stub),
+    /// A planted server of the standards; takes the engine of the candidates.
+    Weight(Weight),
 }
 
 /// A local command.

@@ -18,6 +18,7 @@ use super::phase::Phase;
 use super::probe::Probe;
 use super::role::Role;
 use super::scenario::{ContractCheck, Scenario};
+use super::standards::Standards;
 use super::thresholds::Thresholds;
 use super::unit::Share;
 
@@ -78,6 +79,9 @@ pub struct Experiment {
     pub primary: Option<Comparison>,
     /// Declared numbers.
     pub derived: IndexMap<DerivedName, Derived>,
+    /// Planted pairs with a known difference; absent: none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standards: Option<Standards>,
     /// Set by a profile for a rehearsal: durations and rates times this; never publishable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub scale: Option<Share>,

@@ -17,8 +17,10 @@ use super::rig::Programs;
 use crate::engine::{Group, MemberSpec};
 use crate::load::stub;
 use crate::model::candidate::{Definition, Member, Process, Program};
+use crate::model::standards::{Server, Weight};
 use crate::model::template::{Bindings, Placeholder};
 use crate::model::{Budget, MemberName, PortName, ServiceName, Template};
+use crate::probe::nginx;
 
 /// Where a service answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +30,9 @@ pub struct ServiceAddress {
     /// The port of its endpoint.
     pub port: u16,
 }
+
+/// A command and the files that it brings along, by name in the work folder.
+type Started = (Vec<String>, BTreeMap<String, Vec<u8>>);
 
 /// What a role's texts and files are bound to.
 #[derive(Debug, Clone, Copy)]
@@ -121,11 +126,14 @@ impl Binder<'_> {
         let env = env.map(|(key, value)| Ok((key.clone(), self.bind(name, value, &bindings)?)));
         let files = member.files.iter();
         let files = files.map(|(to, from)| Ok((to.clone(), self.render(name, member, from)?)));
+        let mut files = files.collect::<Result<BTreeMap<_, _>, RunError>>()?;
+        let (command, own) = self.command(name, member, &bindings)?;
+        files.extend(own);
         Ok(MemberSpec {
             name: name.clone(),
-            command: self.command(name, member, &bindings)?,
+            command,
             env: env.collect::<Result<_, RunError>>()?,
-            files: files.collect::<Result<_, RunError>>()?,
+            files,
             user: member.user.clone(),
             grace: member.grace.duration(),
             gated: false,
@@ -138,23 +146,57 @@ impl Binder<'_> {
         name: &MemberName,
         member: &Member,
         bindings: &Bindings,
-    ) -> Result<Vec<String>, RunError> {
+    ) -> Result<Started, RunError> {
         match &member.program {
             Program::Process(Process { command, .. }) => {
                 let words = command.iter();
                 let words = words.map(|word| self.bind(name, word, bindings));
-                Ok(self.programs.placed(words.collect::<Result<_, _>>()?))
+                let words = self.programs.placed(words.collect::<Result<_, _>>()?);
+                Ok((words, BTreeMap::new()))
             }
             Program::Stub(stub) => {
-                let port = member.ports.first();
-                let port = port.and_then(|port| self.port(name, port));
-                let port = port.ok_or_else(|| RunError::Unbound {
-                    what: format!("the test server `{name}`"),
-                    because: "it has no port".to_owned(),
-                })?;
-                Ok(stub::command(&self.programs.stub, stub, port))
+                let port = self.only_port(name, member)?;
+                let command = stub::command(&self.programs.stub, stub, port);
+                Ok((command, BTreeMap::new()))
             }
+            Program::Weight(weight) => self.weight(name, member, weight),
         }
+    }
+
+    /// The command of a planted server and the files that it brings along.
+    fn weight(
+        &self,
+        name: &MemberName,
+        member: &Member,
+        weight: &Weight,
+    ) -> Result<Started, RunError> {
+        let port = self.only_port(name, member)?;
+        let (server, files) = match &weight.server {
+            Server::Stub(stub) => (
+                stub::command(&self.programs.stub, stub, port),
+                BTreeMap::new(),
+            ),
+            Server::Nginx => {
+                let workers = self.budget.cores.unwrap_or(1);
+                let nginx = nginx::member(&self.programs.nginx, port, workers);
+                (nginx.command, nginx.files)
+            }
+        };
+        let mut command = Vec::new();
+        if weight.has_companion() {
+            command = stub::beside(&self.programs.stub, weight.extra, weight.hold);
+        }
+        command.extend(server);
+        Ok((command, files))
+    }
+
+    fn only_port(&self, name: &MemberName, member: &Member) -> Result<u16, RunError> {
+        let port = member.ports.first();
+        let port = port.and_then(|port| self.port(name, port));
+        port.ok_or_else(|| RunError::Unbound {
+            what: format!("the test server `{name}`"),
+            because: "it has no port".to_owned(),
+        })
     }
 
     /// A text of a member with every placeholder replaced.

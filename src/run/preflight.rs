@@ -119,7 +119,7 @@ fn programs(experiment: &Experiment, rig: &Rig) -> Vec<(String, String)> {
         for member in definition.members.values() {
             match &member.program {
                 Program::Process(process) => programs.extend(first(&role, &process.command)),
-                Program::Stub(_) => {
+                Program::Stub(_) | Program::Weight(_) => {
                     let stub = rig.programs.stub.to_string_lossy().into_owned();
                     programs.push((role.clone(), stub));
                 }

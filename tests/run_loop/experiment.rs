@@ -194,6 +194,7 @@ pub fn experiment() -> Experiment {
         spread_bound: None,
         primary: None,
         derived: IndexMap::new(),
+        standards: None,
         scale: None,
         files: Vec::new(),
     }

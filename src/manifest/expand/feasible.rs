@@ -153,10 +153,7 @@ pub(super) fn not_measured(
 
 /// Durations and rates of a rehearsal. Nothing becomes zero: a window keeps at least 1 ms and a rate 1/s.
 pub(super) fn scaled(load: &LoadShape, scale: Share) -> LoadShape {
-    let part = |value: u64| {
-        let product = u128::from(value) * u128::from(scale.millionths()) / 1_000_000;
-        u64::try_from(product).unwrap_or(u64::MAX)
-    };
+    let part = |value: u64| part_of(value, scale);
     let mut load = load.clone();
     let common = match &mut load {
         LoadShape::FixedRate { common, .. } | LoadShape::Ceiling { common, .. } => common,
@@ -172,4 +169,10 @@ pub(super) fn scaled(load: &LoadShape, scale: Share) -> LoadShape {
         }
     }
     load
+}
+
+/// A share of a number, rounded down.
+pub(super) fn part_of(value: u64, scale: Share) -> u64 {
+    let product = u128::from(value) * u128::from(scale.millionths()) / 1_000_000;
+    u64::try_from(product).unwrap_or(u64::MAX)
 }

@@ -14,6 +14,7 @@ mod phase;
 mod placeholders;
 mod reference;
 mod scenario;
+mod standards;
 mod steps;
 mod stub;
 
@@ -82,6 +83,8 @@ pub(super) fn expand(
     let primary = manifest.primary;
     let primary = primary.map(|primary| analysis::primary(primary, &phases, context));
     let coverage = analysis::coverage(manifest.coverage, context);
+    let of = (&manifest.name.0, machine.scale);
+    let standards = standards::standards(manifest.standards, of, &phases, budgets, context);
     Experiment {
         protocol: PROTOCOL,
         name: manifest.name.0,
@@ -105,6 +108,7 @@ pub(super) fn expand(
         spread_bound: manifest.spread_bound.map(|bound| bound.0),
         primary,
         derived,
+        standards,
         scale: machine.scale,
         files: context.files.to_named(),
     }

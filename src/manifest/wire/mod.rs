@@ -10,6 +10,7 @@ mod page;
 mod run;
 mod scenario;
 mod shorthand;
+mod standards;
 mod stub;
 
 use schemars::JsonSchema;
@@ -27,6 +28,7 @@ pub(super) use run::{
 };
 pub(super) use scenario::{Body, Check, Expect, ExpectBody, Request, Scenario};
 pub(super) use shorthand::{Named, NonEmpty, OneOrMany, PlainValue};
+pub(super) use standards::{Difference, DifferenceKind, Standards};
 pub(super) use stub::{Children, Faults, Stalls, Stub, WrongAnswers};
 
 use crate::model::{
@@ -36,7 +38,7 @@ use crate::model::{
 /// An experiment: a question and everything that answers it. Keys that begin with `x-` are free.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-change-class" = "method", "x-later" = ["data", "tokens", "matrix", "checks", "standards", "prices"]))]
+#[schemars(extend("x-change-class" = "method", "x-later" = ["data", "tokens", "matrix", "checks", "prices"]))]
 pub(super) struct Manifest {
     /// The version of this language.
     #[expect(dead_code, reason = "checked, there is one")]
@@ -126,6 +128,8 @@ pub(super) struct Manifest {
     /// Numbers that are computed from estimates alone. Default: none.
     #[schemars(extend("x-change-class" = "analysis"))]
     pub(super) derived: Option<Named<Name<DerivedName>, Derived>>,
+    /// Planted pairs with a known difference, measured among the candidates. Default: none.
+    pub(super) standards: Option<Standards>,
     /// Overlays for machines; also as files `profiles/NAME.yaml` beside the manifest. Default: none.
     #[schemars(extend("x-change-class" = "environment"))]
     #[expect(dead_code, reason = "merged in the tree")]

@@ -78,6 +78,7 @@ pub(super) fn experiment(sample: &Sample) -> Experiment {
         spread_bound: None,
         primary: primary(sample),
         derived: IndexMap::new(),
+        standards: None,
         scale: None,
         files: Vec::new(),
     }

@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 
 use super::*;
 use crate::model::candidate::{Endpoint, Ready};
-use crate::model::{EngineKind, Nanoseconds, Role};
+use crate::model::standards::{self, Difference};
+use crate::model::{EngineKind, Nanoseconds, Role, Share};
 
 fn member(command: &[&str], files: &[(&str, &str)]) -> Member {
     Member {
@@ -156,4 +157,69 @@ fn a_placeholder_without_a_value_is_an_error() {
         members(&definition, &[]).unwrap_err().to_string(),
         "cannot render a text of member `main`: `{{ budget.memory }}` in `{{ budget.memory }}` has no value"
     );
+}
+
+fn weight(weight: Weight) -> MemberSpec {
+    let member = Member {
+        program: Program::Weight(weight),
+        env: BTreeMap::new(),
+        files: BTreeMap::new(),
+        ..member(&[], &[])
+    };
+    members(&definition(member), &[]).unwrap().remove(0)
+}
+
+#[test]
+fn a_planted_server_is_one_of_loadlabs_own_with_a_companion_where_something_is_on_top() {
+    let work = Nanoseconds(150_000);
+    let by = Share::percent(5);
+    let plain = weight(Weight::stub(work)).command.join(" ");
+    assert!(
+        plain.starts_with("/stub --listen 127.0.0.1:9000 --work 150us --wait 0s"),
+        "{plain}"
+    );
+    let dearer = weight(Weight::with(Difference::Cpu { by }, work));
+    assert_eq!(
+        dearer.command.join(" "),
+        format!("/stub beside --extra 5% --hold 0B -- {plain}")
+    );
+    let nginx = weight(Weight::with(Difference::Nginx { by }, work));
+    assert_eq!(
+        nginx.command.join(" "),
+        "/stub beside --extra 5% --hold 0B -- /nginx -p . -c nginx.conf"
+    );
+    let configuration = String::from_utf8(nginx.files["nginx.conf"].clone()).unwrap();
+    assert!(
+        configuration.contains("worker_processes 2;"),
+        "{configuration}"
+    );
+    assert!(configuration.contains("127.0.0.1:9000"), "{configuration}");
+    let by = Nanoseconds::milliseconds(2);
+    let later = weight(Weight::with(Difference::Delay { by }, work));
+    assert_eq!(
+        later.command.join(" "),
+        plain.replace("--wait 0s", "--wait 2ms")
+    );
+}
+
+#[test]
+fn planted_servers_answer_and_count_as_their_programs_do() {
+    assert_eq!(standards::BODY.0, nginx::BODY.len() as u64);
+    let counts = |weight: Weight| match weight.witness() {
+        crate::model::candidate::Witness::Counter { path, pattern } => {
+            assert_eq!(path, stub::COUNT_PATH);
+            let account = stub::StubCount {
+                answered: 12,
+                cpu_ns: 3,
+            };
+            let page = serde_json::to_string(&account).unwrap();
+            let found = regex::Regex::new(&pattern).unwrap();
+            assert_eq!(&found.captures(&page).unwrap()[1], "12");
+        }
+        crate::model::candidate::Witness::StubStatus { path } => {
+            assert_eq!(path, nginx::STATUS_PATH);
+        }
+    };
+    counts(Weight::stub(Nanoseconds(1)));
+    counts(Weight::nginx());
 }
