@@ -156,8 +156,8 @@ pub fn read_count(body: &[u8]) -> Result<StubCount, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::stub::{Children, Stalls, WrongAnswers};
     use crate::model::Nanoseconds;
+    use crate::model::stub::{Children, Stalls, WrongAnswers};
 
     #[test]
     fn a_command_says_everything() {

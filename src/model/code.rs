@@ -236,6 +236,12 @@ codes! {
         UnequalExclusion = "unequal_exclusion":
             "Exclusions fell unequally on the candidates.",
             "Read the reasons; compare the result with everything kept.";
+        FewStandards = "few_standards":
+            "The standards stand in too few rounds to prove at the declared coverage what the run can resolve.",
+            "Raise `standards.share` or the repetitions.";
+        StandardsMissed = "standards_missed":
+            "A planted difference was not found, came back as another one, or something was found where nothing was planted.",
+            "Believe no difference that is smaller; look at what the probe and the exclusions show.";
         FewRepetitions = "few_repetitions":
             "Too few repetitions for the declared coverage: ranges only, no verdict.",
             "Plan more repetitions.";

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::order::{Balance, balance};
+use super::standards::reaches;
 use crate::model::Experiment;
 use crate::model::code::Caveat;
 use crate::model::cores::Sharing;
@@ -21,6 +22,7 @@ pub fn caveats(experiment: &Experiment, plan: &Plan) -> Vec<(Caveat, String)> {
         let text = format!("durations and rates are {scale} of the experiment's own");
         found.push((Caveat::Scaled, text));
     }
+    found.extend(of_standards(experiment, plan));
     for phase in experiment.phases.values() {
         let planned = plan.blocks.iter().any(|block| block.id.phase == phase.name);
         if !planned {
@@ -37,6 +39,22 @@ pub fn caveats(experiment: &Experiment, plan: &Plan) -> Vec<(Caveat, String)> {
         }
     }
     found
+}
+
+/// Standards that stand in too few rounds to say anything at the declared coverage.
+fn of_standards(experiment: &Experiment, plan: &Plan) -> Option<(Caveat, String)> {
+    let standards = experiment.standards.as_ref()?;
+    let rounds = plan.totals.standards?.rounds;
+    let n = u32::try_from(rounds).unwrap_or(u32::MAX);
+    let kind = experiment.ratio_interval;
+    let needed = (1..).find(|n| reaches(*n, kind, experiment.coverage))?;
+    (n < needed).then(|| {
+        let text = format!(
+            "standards stand in {rounds} rounds; a coverage of {} needs {needed}: raise `standards.share` above {} or `repetitions`",
+            experiment.coverage, standards.share
+        );
+        (Caveat::FewStandards, text)
+    })
 }
 
 fn of_order(rule: OrderRule, phase: &crate::model::Phase) -> Option<(Caveat, String)> {

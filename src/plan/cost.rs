@@ -1,6 +1,8 @@
 //! What a plan costs in time and disk. Load is exact; all the rest is an estimate from the constants here.
 
-use super::{Block, Measurement, Totals};
+use std::collections::BTreeSet;
+
+use super::{Added, Block, Measurement, Totals};
 use crate::model::experiment::Experiment;
 use crate::model::probe::{Probe, ProbeTimes};
 use crate::model::{LoadShape, Phase};
@@ -46,58 +48,108 @@ impl Load {
     }
 }
 
+/// What a plan adds up to; what standards add stands apart.
 pub(super) fn totals(experiment: &Experiment, blocks: &[Block]) -> Totals {
-    let Load {
-        windows,
-        load,
-        warmup,
-    } = Load::of(blocks);
-    let probes: u64 = blocks.len() as u64 * probes_a_block(&experiment.probe);
-    let overhead = blocks
-        .iter()
-        .map(|each| overhead(experiment, each))
-        .sum::<u64>()
-        + (probes + u64::from(experiment.probe.calibration)) * probe(&experiment.probe)
-        + experiment
-            .probe
-            .ceiling
-            .map_or(0, |_| probe(&experiment.probe))
-        + experiment.candidates.len() as u64 * BLOCK;
+    let (planted, own): (Vec<Block>, Vec<Block>) =
+        blocks.iter().cloned().partition(|block| block.standard);
+    let load = Load::of(&own);
+    let view = experiment.of_standards();
     Totals {
-        blocks: blocks.len() as u64,
-        measurements: windows,
-        load_seconds: seconds(load),
-        warmup_seconds: seconds(warmup),
-        wall_seconds: seconds(load + warmup + overhead * MILLISECOND),
-        disk_bytes: ENTRY_BYTES
-            + blocks.len() as u64 * BLOCK_BYTES
-            + seconds(load + warmup) * SECOND_BYTES
-            + blocks
-                .iter()
-                .map(|each| windows_bytes(experiment, each))
-                .sum::<u64>(),
+        blocks: own.len() as u64,
+        measurements: load.windows,
+        load_seconds: seconds(load.load),
+        warmup_seconds: seconds(load.warmup),
+        wall_seconds: run(experiment, &own).div_ceil(1_000),
+        disk_bytes: ENTRY_BYTES + disk(experiment, &own),
+        standards: view.map(|view| {
+            let wall = self::blocks(&view, &planted) + rehearsals(&view);
+            added(&planted, wall.div_ceil(1_000), disk(&view, &planted))
+        }),
     }
+}
+
+fn added(blocks: &[Block], wall_seconds: u64, disk_bytes: u64) -> Added {
+    let load = Load::of(blocks);
+    let rounds: BTreeSet<_> = (blocks.iter())
+        .map(|block| (&block.id.phase, block.id.round))
+        .collect();
+    Added {
+        rounds: rounds.len() as u64,
+        blocks: blocks.len() as u64,
+        measurements: load.windows,
+        load_seconds: seconds(load.load),
+        warmup_seconds: seconds(load.warmup),
+        wall_seconds,
+        disk_bytes,
+    }
+}
+
+/// Milliseconds of a run of these blocks, calibration and rehearsals included.
+pub(super) fn run(experiment: &Experiment, blocks: &[Block]) -> u64 {
+    let ceiling = experiment
+        .probe
+        .ceiling
+        .map_or(0, |_| probe(&experiment.probe));
+    let calibration = u64::from(experiment.probe.calibration) * probe(&experiment.probe);
+    self::blocks(experiment, blocks) + calibration + ceiling + rehearsals(experiment)
+}
+
+/// Milliseconds of these blocks with their probes.
+pub(super) fn blocks(experiment: &Experiment, blocks: &[Block]) -> u64 {
+    let Load { load, warmup, .. } = Load::of(blocks);
+    let probes = blocks.len() as u64 * probes_a_block(&experiment.probe);
+    let beside = blocks.iter().map(|each| overhead(experiment, each));
+    (load + warmup).div_ceil(MILLISECOND) + beside.sum::<u64>() + probes * probe(&experiment.probe)
+}
+
+/// Milliseconds of the rehearsals of every candidate.
+pub(super) fn rehearsals(experiment: &Experiment) -> u64 {
+    experiment.candidates.len() as u64 * BLOCK
+}
+
+/// Bytes that these blocks leave on disk.
+fn disk(experiment: &Experiment, blocks: &[Block]) -> u64 {
+    let Load { load, warmup, .. } = Load::of(blocks);
+    let windows = blocks.iter().map(|each| windows_bytes(experiment, each));
+    blocks.len() as u64 * BLOCK_BYTES + seconds(load + warmup) * SECOND_BYTES + windows.sum::<u64>()
 }
 
 /// The totals of a part of a plan's blocks. Load is exact again; time around it and disk are shared
 /// out by blocks and by load windows.
 pub(super) fn part(whole: &Totals, blocks: &[Block]) -> Totals {
+    let (planted, own): (Vec<Block>, Vec<Block>) =
+        blocks.iter().cloned().partition(|block| block.standard);
+    let all = added(&[], whole.wall_seconds, whole.disk_bytes);
+    let all = Added {
+        blocks: whole.blocks,
+        measurements: whole.measurements,
+        load_seconds: whole.load_seconds,
+        warmup_seconds: whole.warmup_seconds,
+        ..all
+    };
+    let part = part_of(&all, &own);
+    Totals {
+        blocks: part.blocks,
+        measurements: part.measurements,
+        load_seconds: part.load_seconds,
+        warmup_seconds: part.warmup_seconds,
+        wall_seconds: part.wall_seconds,
+        disk_bytes: part.disk_bytes,
+        standards: whole.standards.map(|all| part_of(&all, &planted)),
+    }
+}
+
+fn part_of(whole: &Added, blocks: &[Block]) -> Added {
     let Load {
         windows,
         load,
         warmup,
     } = Load::of(blocks);
-    let overhead = whole.wall_seconds - whole.load_seconds.min(whole.wall_seconds);
-    let overhead = overhead.saturating_sub(whole.warmup_seconds);
-    let count = blocks.len() as u64;
-    Totals {
-        blocks: count,
-        measurements: windows,
-        load_seconds: seconds(load),
-        warmup_seconds: seconds(warmup),
-        wall_seconds: seconds(load + warmup) + (overhead * count).div_ceil(whole.blocks.max(1)),
-        disk_bytes: (whole.disk_bytes * windows).div_ceil(whole.measurements.max(1)),
-    }
+    let overhead = whole.wall_seconds.saturating_sub(whole.load_seconds);
+    let overhead = overhead.saturating_sub(whole.warmup_seconds) * blocks.len() as u64;
+    let wall_seconds = seconds(load + warmup) + overhead.div_ceil(whole.blocks.max(1));
+    let disk_bytes = (whole.disk_bytes * windows).div_ceil(whole.measurements.max(1));
+    added(blocks, wall_seconds, disk_bytes)
 }
 
 const fn seconds(nanoseconds: u64) -> u64 {

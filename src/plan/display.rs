@@ -51,6 +51,7 @@ pub fn display(experiment: &Experiment, plan: &Plan, caveats: &[(Caveat, String)
             text += &of_phase(experiment, phase, &blocks);
         }
     }
+    text += &planted(experiment, plan);
     text += &given(experiment);
     text += &costs(plan);
     if !caveats.is_empty() {
@@ -134,6 +135,41 @@ fn of_phase(experiment: &Experiment, phase: &Phase, blocks: &[&Block]) -> String
         );
     }
     text + &rounds(blocks)
+}
+
+/// What is planted, on which load, and in how many rounds.
+fn planted(experiment: &Experiment, plan: &Plan) -> String {
+    let (Some(standards), Some(added)) = (&experiment.standards, &plan.totals.standards) else {
+        return String::new();
+    };
+    let differences = standards.planted.open_the_seal().iter();
+    let differences: Vec<String> = differences
+        .map(|pair| pair.difference.to_string())
+        .collect();
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!(
+            "\nstandards: {} among the blocks above",
+            counted(added.blocks, "block")
+        ),
+    );
+    line(
+        &mut text,
+        format_args!("  planted: {}", differences.join(", ")),
+    );
+    line(
+        &mut text,
+        format_args!(
+            "  {} in {} of phase {}, each at {}; at most {} of the time",
+            counted(standards.weights.len() as u64, "planted server"),
+            counted(added.rounds, "round"),
+            standards.phase,
+            standards.rate,
+            standards.share,
+        ),
+    );
+    text
 }
 
 fn rounds(blocks: &[&Block]) -> String {
@@ -269,9 +305,21 @@ fn costs(plan: &Plan) -> String {
             time(totals.warmup_seconds),
         ),
     );
+    if let Some(added) = &totals.standards {
+        let whole = totals.whole_seconds();
+        line(
+            &mut text,
+            format_args!(
+                "      and {} for the standards ({} %): {} altogether",
+                time(added.wall_seconds),
+                (added.wall_seconds * 100).checked_div(whole).unwrap_or(0),
+                time(whole),
+            ),
+        );
+    }
     line(
         &mut text,
-        format_args!("disk  about {}", size(totals.disk_bytes)),
+        format_args!("disk  about {}", size(totals.whole_disk_bytes())),
     );
     text
 }

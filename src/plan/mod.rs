@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::lock::{Lock, meaning};
 use crate::model::unit::{Nanoseconds, Rate};
 use crate::model::{
-    BlockId, Digest, Experiment, ExperimentName, LoadPoint, LoadShape, MeasurementId, Phase,
-    ScenarioName,
+    BlockId, CandidateName, Digest, Experiment, ExperimentName, LoadPoint, LoadShape,
+    MeasurementId, Phase, ScenarioName,
 };
 
 mod caveats;
@@ -17,11 +17,13 @@ mod display;
 mod keys;
 mod order;
 mod select;
+mod standards;
 
 pub use caveats::caveats;
 pub use display::{display, expanded};
 pub use order::{Balance, balance};
 pub use select::{NothingSelected, only};
+use standards::Standing;
 
 /// The JSON Schema of a plan, as `plan --format json` prints it.
 pub const SCHEMA: &str = include_str!("../../schemas/plan.v1.json");
@@ -51,6 +53,9 @@ pub struct Block {
     pub environment_key: Option<Digest>,
     /// Its load windows in order.
     pub measurements: Vec<Measurement>,
+    /// Whether it is a planted server's turn, not a candidate's.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub standard: bool,
 }
 
 /// One load window.
@@ -84,10 +89,46 @@ pub struct Totals {
     pub wall_seconds: u64,
     /// Estimate of the disk needed, bytes.
     pub disk_bytes: u64,
+    /// What the standards add to all of this; absent: there are none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standards: Option<Added>,
+}
+
+/// What standards add to a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Added {
+    /// Rounds that they stand in.
+    pub rounds: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Load windows.
+    pub measurements: u64,
+    /// Load in windows, whole seconds rounded up.
+    pub load_seconds: u64,
+    /// Warm-up load, whole seconds rounded up.
+    pub warmup_seconds: u64,
+    /// Estimate of the time they take, whole seconds.
+    pub wall_seconds: u64,
+    /// Estimate of the disk needed, bytes.
+    pub disk_bytes: u64,
+}
+
+impl Totals {
+    /// Estimate of the whole run with its standards, whole seconds.
+    #[must_use]
+    pub fn whole_seconds(&self) -> u64 {
+        self.wall_seconds + self.standards.map_or(0, |added| added.wall_seconds)
+    }
+
+    /// Estimate of the disk needed with the standards, bytes.
+    #[must_use]
+    pub fn whole_disk_bytes(&self) -> u64 {
+        self.disk_bytes + self.standards.map_or(0, |added| added.disk_bytes)
+    }
 }
 
 /// Lays out every block and measurement in order: phases as the manifest has them, rounds from 1,
-/// inside a round the candidates in the order of the rule.
+/// inside a round the candidates in the order of the rule, and planted servers between them.
 ///
 /// Before there is a lock the keys are absent, and the seed is the manifest's or derived as the
 /// lock would derive it, so that the order stays the same when it is locked.
@@ -95,32 +136,48 @@ pub struct Totals {
 pub fn build(experiment: &Experiment, lock: Option<&Lock>) -> Plan {
     let seed = lock.map_or_else(|| meaning::seed(experiment), |lock| lock.seed);
     let keys = lock.map(|lock| keys::Keys::of(experiment, lock));
-    let mut blocks = Vec::new();
+    let mut rounds: Vec<(&Phase, u32, Vec<Block>)> = Vec::new();
     for phase in experiment.phases.values() {
         let measurements = measurements(phase);
-        let rounds = order::rounds(phase, experiment.order.rule, seed);
-        for (round, candidates) in (1..).zip(rounds) {
-            blocks.extend(candidates.into_iter().map(|candidate| {
-                Block {
-                    id: BlockId {
-                        phase: phase.name.clone(),
-                        round,
-                        candidate: candidate.clone(),
-                    },
-                    method_key: keys
-                        .as_ref()
-                        .and_then(|keys| keys.method(&phase.name, candidate)),
-                    environment_key: keys.as_ref().and_then(|keys| keys.environment(candidate)),
-                    measurements: measurements.clone(),
-                }
-            }));
+        let orders = order::rounds(phase, experiment.order.rule, seed);
+        for (round, candidates) in (1..).zip(orders) {
+            let id = |candidate: &CandidateName| BlockId {
+                phase: phase.name.clone(),
+                round,
+                candidate: candidate.clone(),
+            };
+            let blocks = candidates.into_iter();
+            let blocks = blocks.map(|name| block(id(name), measurements.clone(), keys.as_ref()));
+            rounds.push((phase, round, blocks.collect()));
         }
     }
+    let of_candidates: Vec<Block> = rounds
+        .iter()
+        .flat_map(|(.., blocks)| blocks.clone())
+        .collect();
+    let standing = Standing::of(experiment, &of_candidates, lock, seed);
+    let joined = rounds
+        .into_iter()
+        .flat_map(|(phase, round, blocks)| match &standing {
+            Some(standing) => standing.join(&phase.name, round, blocks),
+            None => blocks,
+        });
+    let blocks: Vec<Block> = joined.collect();
     Plan {
         experiment: experiment.name.clone(),
         seed,
         totals: cost::totals(experiment, &blocks),
         blocks,
+    }
+}
+
+fn block(id: BlockId, measurements: Vec<Measurement>, keys: Option<&keys::Keys>) -> Block {
+    Block {
+        method_key: keys.and_then(|keys| keys.method(&id.phase, &id.candidate)),
+        environment_key: keys.and_then(|keys| keys.environment(&id.candidate)),
+        id,
+        measurements,
+        standard: false,
     }
 }
 

@@ -17,11 +17,10 @@ pub(super) struct TimeLeft {
 impl TimeLeft {
     /// Before any block: what the plan expects.
     pub(super) fn of(plan: &Plan) -> Self {
-        let totals = &plan.totals;
-        let beside = totals
-            .wall_seconds
-            .saturating_sub(totals.load_seconds + totals.warmup_seconds);
-        let beside_ns = (beside * 1_000_000_000).checked_div(totals.blocks);
+        let load: u64 = plan.blocks.iter().map(load_ns).sum();
+        let whole_ns = plan.totals.whole_seconds() * 1_000_000_000;
+        let beside_ns = whole_ns.saturating_sub(load);
+        let beside_ns = beside_ns.checked_div(plan.blocks.len() as u64);
         Self {
             beside_ns: beside_ns.unwrap_or(0),
             learnt: 0,

@@ -6,6 +6,7 @@
 //! numbers are checked against. One thread does everything, so that its account is exact.
 
 mod alarm;
+mod companion;
 mod options;
 mod outside;
 mod stub;
@@ -30,7 +31,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();
-    if let Some(ended) = outside::role(&words) {
+    if let Some(ended) = companion::role(&words).or_else(|| outside::role(&words)) {
         return ended;
     }
     let options = Options::parse();

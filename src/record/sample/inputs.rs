@@ -223,6 +223,7 @@ pub(super) fn plan(sample: &Sample) -> Plan {
         warmup_seconds: blocks.len() as u64,
         wall_seconds: measurements * sample.window_s + blocks.len() as u64 * 5,
         disk_bytes: measurements * 100_000,
+        standards: None,
     };
     Plan {
         experiment: experiment.name,
@@ -263,6 +264,7 @@ fn block(phase: &Phase, round: u32, candidate: crate::model::CandidateName) -> B
             candidate,
         },
         measurements,
+        standard: false,
     }
 }
 
