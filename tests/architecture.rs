@@ -182,3 +182,55 @@ fn templates_and_sources_have_no_path_of_one_machine() {
         assert!(!line.contains(&home), "{place} names this machine");
     }
 }
+
+/// Words that would let whoever says them know what was planted in the standards, and the only files
+/// that may: those that plant it, show the plan, start the servers, and compare the truth at the end.
+const TRUTH: &[(&str, &[&str])] = &[
+    (
+        "open_the_seal",
+        &[
+            "model/standards.rs",
+            "plan/display.rs",
+            "estimate/standards.rs",
+        ],
+    ),
+    (
+        "model::standards",
+        &[
+            "lock/meaning.rs",
+            "manifest/expand/standards.rs",
+            "record/sample/inputs.rs",
+            "run/bind.rs",
+            "estimate/recovered.rs",
+            "estimate/standards.rs",
+            "report/view/standards.rs",
+        ],
+    ),
+    (
+        "Weight",
+        &[
+            "model/standards.rs",
+            "model/candidate.rs",
+            "lock/meaning.rs",
+            "lock/programs.rs",
+            "record/sample/mod.rs",
+            "run/bind.rs",
+            "run/preflight.rs",
+        ],
+    ),
+];
+
+#[test]
+fn what_was_planted_is_hidden_from_those_who_judge() {
+    let mut faults = Vec::new();
+    for (_, place, line) in lines() {
+        let file = place.trim_start_matches("src/");
+        let file = file.split(':').next().unwrap();
+        for (word, files) in TRUTH {
+            if line.contains(word) && !files.contains(&file) {
+                faults.push(format!("{place}: `{word}` tells what was planted"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}

@@ -139,7 +139,7 @@ pub struct Weight {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Server {
     /// loadlab's own test server.
-    Stub(Stub),
+    Stub(Box<Stub>),
     /// The reference nginx, as the probe has it.
     Nginx,
 }
@@ -163,14 +163,14 @@ impl Weight {
 
     fn waiting(work: Nanoseconds, wait: Nanoseconds) -> Self {
         Self {
-            server: Server::Stub(Stub {
+            server: Server::Stub(Box::new(Stub {
                 work,
                 wait,
                 hold: Bytes(0),
                 status: 200,
                 body: BODY,
                 faults: StubFaults::default(),
-            }),
+            })),
             extra: Share(0),
             hold: Bytes(0),
         }

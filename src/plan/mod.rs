@@ -127,6 +127,19 @@ impl Totals {
     }
 }
 
+impl Plan {
+    /// The same without, or with nothing but, the planted servers' blocks. What it adds up to stays.
+    #[must_use]
+    pub fn only_standards(&self, standards: bool) -> Self {
+        let blocks = self.blocks.iter();
+        let wanted = blocks.filter(|block| block.standard == standards);
+        Self {
+            blocks: wanted.cloned().collect(),
+            ..self.clone()
+        }
+    }
+}
+
 /// Lays out every block and measurement in order: phases as the manifest has them, rounds from 1,
 /// inside a round the candidates in the order of the rule, and planted servers between them.
 ///

@@ -126,7 +126,7 @@ fn dealt(blocks: Vec<Block>, planted: &[Block], position: usize, of: usize) -> V
 /// Whether two samples of n values can reach a coverage: of all the ways to deal the ranks, or to
 /// give n differences their signs, two are the most extreme.
 pub(super) fn reaches(n: u32, interval: RatioInterval, coverage: Share) -> bool {
-    let n = u128::from(n.min(60));
+    let n = u128::from(n.min(40));
     let ways = match interval {
         RatioInterval::TwoSample => (1..=n).fold(1, |ways, i| ways * (n + i) / i),
         RatioInterval::Paired => 1 << n,

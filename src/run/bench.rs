@@ -20,7 +20,9 @@ use crate::record::{AttemptRecords, Event, Journal, JournalError};
 
 /// What every step of a run works with.
 pub(super) struct Bench<'a> {
+    /// The one whose turn it is: the experiment, or its standards as one of their own.
     pub(super) experiment: &'a Experiment,
+    whole: Whole<'a>,
     pub(super) rig: &'a Rig,
     pub(super) cancel: &'a Cancel,
     pub(super) files: Files,
@@ -36,9 +38,16 @@ pub(super) struct Bench<'a> {
     kept: Vec<Event>,
 }
 
+/// An experiment and, where it has any, its standards as an experiment of their own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) standards: Option<&'a Experiment>,
+}
+
 impl<'a> Bench<'a> {
     pub(super) fn new(
-        experiment: &'a Experiment,
+        whole: Whole<'a>,
         rig: &'a Rig,
         cancel: &'a Cancel,
         files: Files,
@@ -46,7 +55,8 @@ impl<'a> Bench<'a> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         Self {
-            experiment,
+            experiment: whole.experiment,
+            whole,
             rig,
             cancel,
             files,
@@ -57,6 +67,19 @@ impl<'a> Bench<'a> {
             observer,
             kept: Vec::new(),
         }
+    }
+
+    /// The experiment's own turn.
+    pub(super) const fn turn_to_experiment(&mut self) {
+        self.experiment = self.whole.experiment;
+    }
+
+    /// The standards' turn; false: there are none.
+    pub(super) const fn turn_to_standards(&mut self) -> bool {
+        if let Some(standards) = self.whole.standards {
+            self.experiment = standards;
+        }
+        self.whole.standards.is_some()
     }
 
     /// Records an event; on disk after [`sync`](Self::sync).

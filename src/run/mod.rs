@@ -92,7 +92,12 @@ pub async fn run(
     if progress.complete(experiment.attempts) {
         return Ok(session::closing(&progress, experiment.attempts, None));
     }
-    let mut bench = bench::Bench::new(experiment, rig, cancel, files, journal, observer);
+    let standards = experiment.of_standards();
+    let whole = bench::Whole {
+        experiment,
+        standards: standards.as_ref(),
+    };
+    let mut bench = bench::Bench::new(whole, rig, cancel, files, journal, observer);
     let load = rig.pin_itself.then(|| bench.load_cpus()).transpose()?;
     let _pinned = load.map(affinity::Pinned::to).transpose()?;
     tokio::select! {
@@ -116,7 +121,12 @@ pub async fn rehearse(
     cancel: &Cancel,
 ) -> Result<Vec<Rehearsed>, RunError> {
     let files = Files::read(experiment, &rig.folder)?;
-    let mut bench = bench::Bench::new(experiment, rig, cancel, files, journal, observer);
+    let standards = experiment.of_standards();
+    let whole = bench::Whole {
+        experiment,
+        standards: standards.as_ref(),
+    };
+    let mut bench = bench::Bench::new(whole, rig, cancel, files, journal, observer);
     tokio::select! {
         biased;
         () = cancel.insisted() => Err(RunError::Abandoned),

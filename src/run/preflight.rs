@@ -55,7 +55,13 @@ fn definitions(experiment: &Experiment) -> impl Iterator<Item = (String, Role, &
         let name = format!("candidate `{}`", candidate.name);
         (name, Role::Candidate, &candidate.definition)
     });
-    services.chain(candidates)
+    let standards = experiment.standards.iter();
+    let weights = standards.flat_map(|standards| standards.weights.values());
+    let weights = weights.map(|weight| {
+        let name = format!("planted server `{}`", weight.name);
+        (name, Role::Candidate, &weight.definition)
+    });
+    services.chain(candidates).chain(weights)
 }
 
 fn missing_engines<'a>(

@@ -13,8 +13,9 @@ use crate::model::candidate::Lifetime;
 use crate::record::Event;
 use crate::record::event::{Check, Rehearsed, StepKind};
 
-/// Rehearses every candidate that the records do not have, and records it. What a candidate cannot do
-/// is recorded and is no reason to stop: its blocks will show it. Yields the new rehearsals.
+/// Rehearses every candidate that the records do not have, and every planted server, and records it.
+/// What a candidate cannot do is recorded and is no reason to stop: its blocks will show it. Yields
+/// the new rehearsals.
 pub(super) async fn every_candidate<'a>(
     bench: &mut Bench<'a>,
     lasting: &Stage<'a>,
@@ -24,8 +25,26 @@ pub(super) async fn every_candidate<'a>(
     for rehearsed in earlier {
         bench.reference.learn(bench.experiment, rehearsed);
     }
+    every_one(bench, lasting, earlier, &mut new).await?;
+    if bench.turn_to_standards() {
+        let standards = every_one(bench, lasting, earlier, &mut new).await;
+        bench.turn_to_experiment();
+        standards?;
+    }
+    bench.sync()?;
+    Ok(new)
+}
+
+/// Rehearses the candidates of the one whose turn it is.
+async fn every_one<'a>(
+    bench: &mut Bench<'a>,
+    lasting: &Stage<'a>,
+    earlier: &[Rehearsed],
+    new: &mut Vec<Rehearsed>,
+) -> Result<(), Broken> {
     let experiment = bench.experiment;
-    for (number, candidate) in (1_u32..).zip(experiment.candidates.values()) {
+    let first = u32::try_from(new.len() + earlier.len()).unwrap_or(u32::MAX / 2) + 1;
+    for (number, candidate) in (first..).zip(experiment.candidates.values()) {
         let known = earlier
             .iter()
             .any(|rehearsed| rehearsed.candidate == candidate.name);
@@ -40,8 +59,7 @@ pub(super) async fn every_candidate<'a>(
         bench.record(Event::Rehearsed(rehearsed.clone()))?;
         new.push(rehearsed);
     }
-    bench.sync()?;
-    Ok(new)
+    Ok(())
 }
 
 async fn rehearse<'a>(

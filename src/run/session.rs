@@ -144,7 +144,14 @@ async fn one_block<'a>(
     let block = &plan.blocks[next.position];
     let time = left.of_open(plan, progress, attempts);
     block::announce(bench, next, plan.blocks.len(), time);
-    let ended = block::attempt(bench, lasting, block, next).await?;
+    if block.standard && !bench.turn_to_standards() {
+        let name = &block.id.candidate;
+        let because = format!("the plan names the standard `{name}`, the experiment has none");
+        return Err(RunError::Beginning(because).into());
+    }
+    let ended = block::attempt(bench, lasting, block, next).await;
+    bench.turn_to_experiment();
+    let ended = ended?;
     progress.ended(&next.attempt, progress::ending(&ended.finished));
     left.learn(block, bench.now_ns().saturating_sub(began_ns));
     let so_far = &progress.blocks()[next.position];
