@@ -23,10 +23,12 @@ struct Draft {
     no_verdict: Option<(String, Option<Caveat>)>,
 }
 
-/// Every comparison with its ratio and verdict, and the caveats that follow.
+/// Every comparison with its ratio and verdict, and the caveats that follow. `resolves` is the smallest
+/// ratio of CPU costs that the run's own standards resolve; absent: it has none.
 pub(super) fn compare(
     lookup: &Lookup<'_>,
     experiment: &Experiment,
+    resolves: Option<f64>,
 ) -> (Vec<ComparisonResult>, Vec<CaveatNote>) {
     let nulls = Nulls::default();
     let has_primary = experiment.primary.is_some();
@@ -46,6 +48,9 @@ pub(super) fn compare(
     let (primary, family) = drafts.split_at_mut(usize::from(has_primary));
     for tested in [primary, family] {
         give_verdicts(tested, experiment);
+    }
+    for draft in &mut drafts {
+        below_resolution(draft, resolves);
     }
     let caveats = drafts.iter().filter_map(caveat).collect();
     (
@@ -160,10 +165,7 @@ fn fill(
     };
     let asked = coverage(experiment.coverage);
     let reached = ratio.interval(asked).or_else(|| ratio.widest());
-    let kind = match experiment.ratio_interval {
-        RatioInterval::TwoSample => "exact two-sample ranks",
-        RatioInterval::Paired => "exact signed ranks of the ratios within rounds",
-    };
+    let kind = interval_words(experiment.ratio_interval);
     draft.result.ratio = Some(Decimal::from(ratio.value));
     draft.result.interval = reached.map(|bounds| super::estimates::named(bounds, kind));
     draft.result.p_value = Some(Decimal::from(ratio.p_value));
@@ -175,6 +177,14 @@ fn fill(
         experiment,
     );
     draft.ratio = Some(ratio);
+}
+
+/// How an interval of a ratio was made, in words.
+pub(super) const fn interval_words(kind: RatioInterval) -> &'static str {
+    match kind {
+        RatioInterval::TwoSample => "exact two-sample ranks",
+        RatioInterval::Paired => "exact signed ranks of the ratios within rounds",
+    }
 }
 
 fn too_wide(estimate: &Estimate, experiment: &Experiment) -> Option<String> {
@@ -199,7 +209,13 @@ fn between(repetition: &super::summary::Repetition) -> Option<Between> {
     Some(Between { low, high })
 }
 
-fn ratio(
+/// The values that enter a comparison, in the order of rounds.
+pub(super) fn entering(estimate: &Estimate) -> impl Iterator<Item = Between> + '_ {
+    estimate.values.iter().filter_map(between)
+}
+
+/// The ratio of two estimates by the values that entered them.
+pub(super) fn ratio(
     compare: &Estimate,
     against: &Estimate,
     kind: RatioInterval,
@@ -207,8 +223,7 @@ fn ratio(
 ) -> Option<Ratio> {
     match kind {
         RatioInterval::TwoSample => {
-            let values =
-                |it: &Estimate| -> Vec<Between> { it.values.iter().filter_map(between).collect() };
+            let values = |it: &Estimate| -> Vec<Between> { entering(it).collect() };
             Ratio::two_sample(&values(compare), &values(against), nulls)
         }
         RatioInterval::Paired => {
@@ -324,5 +339,31 @@ fn verdict(
             });
             (Verdict::NoDifferenceShown, alone)
         }
+    }
+}
+
+/// Takes back the rank or the equivalence of CPU costs that are nearer to each other than what the
+/// run's standards resolve.
+fn below_resolution(draft: &mut Draft, resolves: Option<f64>) {
+    let is_cpu = matches!(
+        draft.result.comparison.metric,
+        Metric::CpuPerRequest | Metric::CoresUsed
+    );
+    let (Some(ratio), Some(resolves), true) = (&draft.ratio, resolves, is_cpu) else {
+        return;
+    };
+    let within = draft.result.comparison.equivalent_within;
+    let away = match draft.result.verdict {
+        Some(Verdict::Lower | Verdict::Higher) => ratio.value.max(1.0 / ratio.value),
+        Some(Verdict::EquivalentWithin) => {
+            1.0 + within.map_or(0.0, |within| whole(within.millionths()) / 1e6)
+        }
+        _ => return,
+    };
+    if away < resolves {
+        draft.result.verdict = Some(Verdict::BelowResolution);
+        draft.result.because = Some(format!(
+            "the standards of this run resolve a ratio of {resolves:.3}, not one of {away:.3}"
+        ));
     }
 }

@@ -22,6 +22,8 @@ pub enum Verdict {
     NoDifferenceShown,
     /// The interval lies within the declared equivalence.
     EquivalentWithin,
+    /// The ratio is nearer to 1 than what the run's standards show that it resolves: no rank.
+    BelowResolution,
 }
 
 /// The ratio of two candidates in one metric.

@@ -75,10 +75,15 @@ impl<'a> Selection<'a> {
             .iter()
             .map(|block| (&block.id, block.measurements.len()))
             .collect();
+        let standards = experiment.of_standards();
         let judge = |(attempt, records): (&'a Attempt, AttemptRecords<'a>)| {
             let session = records.started.map(|started| started.session);
+            let is_standard = experiment.is_standard(&attempt.block.candidate);
             let context = Context {
-                experiment,
+                experiment: standards
+                    .as_ref()
+                    .filter(|_| is_standard)
+                    .unwrap_or(experiment),
                 calibrated: session.and_then(|session| calibrations.get(&session).copied()),
             };
             judged(

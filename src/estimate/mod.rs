@@ -23,9 +23,12 @@ mod points;
 mod probe;
 pub mod rank;
 pub mod ratio;
+pub mod recovered;
 mod resolves;
+pub mod shift;
 mod sizing;
 mod slot;
+mod standards;
 pub mod summary;
 mod time;
 mod timeline;
@@ -38,6 +41,7 @@ use crate::record::{LedgerLine, Records};
 use derived::Sources;
 use kept::Selection;
 use lookup::Lookup;
+use summary::Decimal;
 pub use summary::Summary;
 
 /// All numbers of an entry, from its records by the experiment's rules.
@@ -54,6 +58,9 @@ pub fn estimate(
     ledger: &[LedgerLine],
 ) -> Summary {
     let selection = Selection::of(records, experiment, plan, ledger);
+    let recovered = standards::recovered(&selection, experiment, plan);
+    let whole = plan;
+    let plan = &plan.only_standards(false);
     let repetitions = cell::cells(&selection, experiment, plan);
     let cells: Vec<_> = repetitions
         .iter()
@@ -65,7 +72,10 @@ pub fn estimate(
         .collect();
     let over_points = points::over_points(&estimates, experiment);
     let lookup = Lookup::new(&estimates, &over_points);
-    let (comparisons, of_comparisons) = comparison::compare(&lookup, experiment);
+    let resolves = recovered.as_ref().and_then(|it| it.resolves.as_ref());
+    let resolves = resolves.map(Decimal::get);
+    let (comparisons, mut weakening) = comparison::compare(&lookup, experiment, resolves);
+    weakening.extend(recovered.iter().flat_map(standards::caveats));
     let derived = derived::derived(&Sources {
         lookup: &lookup,
         cells: &cells,
@@ -73,12 +83,7 @@ pub fn estimate(
     });
     let counts = counts::counts(&selection, plan);
     let caveats = caveats::caveats(
-        records,
-        experiment,
-        &selection,
-        &counts,
-        &estimates,
-        of_comparisons,
+        records, experiment, &selection, &counts, &estimates, weakening,
     );
     let opened = records.opened().expect("records begin with their opening");
     Summary {
@@ -89,12 +94,13 @@ pub fn estimate(
         entry: opened.entry.clone(),
         measured_on: time::days(records),
         time: time::spent(records, experiment),
-        complete: counts::is_complete(&selection, plan),
+        complete: counts::is_complete(&selection, whole),
         counts,
         cells,
         comparisons,
         derived,
         probe: probe::summary(records, experiment),
+        standards: recovered,
         exclusions: selection.exclusions(),
         caveats,
         timeline: timeline::timeline(records, experiment, &selection),

@@ -18,6 +18,7 @@ use crate::model::{
 use crate::record::event::Attempt;
 
 pub use super::conclusion::{ComparisonResult, DerivedResult, DerivedRow, Verdict};
+pub use super::recovered::{Found, RecoveredPair, RecoveredStandards};
 pub use crate::model::experiment::ANALYSIS;
 
 /// The version of the summary's format that this build writes.
@@ -102,12 +103,15 @@ pub struct Summary {
     pub derived: Vec<DerivedResult>,
     /// The probe's readings.
     pub probe: ProbeSummary,
+    /// What came back of the standards; absent: none were planted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub standards: Option<RecoveredStandards>,
     /// Blocks and measurements that do not count.
     pub exclusions: Vec<Exclusion>,
     /// What weakens a conclusion, most important first.
     #[schemars(with = "Vec<CaveatShape>")]
     pub caveats: Vec<CaveatNote>,
-    /// Every measurement in the order of time, kept or not.
+    /// Every measurement of a candidate in the order of time, kept or not.
     pub timeline: Vec<TimelineRow>,
     /// Where counters came from: role to words.
     #[schemars(with = "BTreeMap<String, String>")]

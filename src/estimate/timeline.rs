@@ -14,7 +14,7 @@ use super::value::value;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// Every measurement, kept or not, in the order of time.
+/// Every measurement of a candidate, kept or not, in the order of time.
 pub(super) fn timeline(
     records: &Records,
     experiment: &Experiment,
@@ -26,6 +26,7 @@ pub(super) fn timeline(
             Event::Measured(measured) => Some(measured.as_ref()),
             _ => None,
         })
+        .filter(|it| !experiment.is_standard(&it.attempt.block.candidate))
         .collect();
     measured.sort_by_key(|it| (it.before.host.realtime_ns, &it.attempt, &it.id));
     let begun = measured.first().map_or(0, |it| it.before.host.realtime_ns);

@@ -196,6 +196,7 @@ fn summary(experiment: &Experiment, sample: &Sample) -> Summary {
         comparisons: Vec::new(),
         derived: vec![derived()],
         probe: probe(),
+        standards: None,
         exclusions: vec![exclusion()],
         caveats: caveats(),
         timeline: Vec::new(),

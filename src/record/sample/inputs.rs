@@ -16,14 +16,15 @@ use crate::model::experiment::{Author, Confidence, Finding, Order, PROTOCOL, Pag
 use crate::model::facts::GENERATOR;
 use crate::model::probe::{Probe, ProbeTimes};
 use crate::model::scenario::{Expect, Request};
+use crate::model::standards::{Difference, Standards};
 use crate::model::thresholds::Thresholds;
 use crate::model::unit::Rate;
 use crate::model::{
-    BlockId, Budget, Bytes, Candidate, CpuSet, Definition, Digest, EngineKind, Experiment, Known,
-    LoadPoint, MeasurementId, Member, Metric, Nanoseconds, Phase, Program, Ready, Role, Scenario,
-    Share,
+    BlockId, Budget, Bytes, Candidate, CpuSet, Definition, Digest, EngineKind, Experiment,
+    ExperimentName, Known, LoadPoint, MeasurementId, Member, Metric, Nanoseconds, Phase, Program,
+    Ready, Role, Scenario, Share,
 };
-use crate::plan::{Block, Measurement, Plan, Totals};
+use crate::plan::{Added, Block, Measurement, Plan, Totals};
 use crate::record::event::{Opened, RECORD_FORMAT, SourceCommit};
 use crate::record::inputs::{Inputs, Origin};
 
@@ -52,9 +53,11 @@ pub(super) fn experiment(sample: &Sample) -> Experiment {
     if !sample.ceiling.is_empty() {
         phases.insert(plain("ceiling"), ceiling(sample));
     }
+    let name: ExperimentName = plain("sample");
     Experiment {
         protocol: PROTOCOL,
-        name: plain("sample"),
+        standards: standards(sample, &name),
+        name,
         page: page(),
         isolation: Isolation::Declared,
         cores: BTreeMap::from([(Role::Candidate, cpu(0)), (Role::Load, cpu(1))]),
@@ -78,10 +81,18 @@ pub(super) fn experiment(sample: &Sample) -> Experiment {
         spread_bound: None,
         primary: primary(sample),
         derived: IndexMap::new(),
-        standards: None,
         scale: None,
         files: Vec::new(),
     }
+}
+
+fn standards(sample: &Sample, experiment: &ExperimentName) -> Option<Standards> {
+    let differences: Vec<Difference> = (sample.standards.iter())
+        .map(|by| Difference::Cpu { by: *by })
+        .collect();
+    let load = (plain("fixed-rate"), rate(1_000), Share::percent(50));
+    let work = Nanoseconds(100_000);
+    (!differences.is_empty()).then(|| Standards::plant(experiment, load, work, &differences))
 }
 
 fn page() -> Page {
@@ -196,34 +207,66 @@ fn primary(sample: &Sample) -> Option<Comparison> {
     })
 }
 
-pub(super) fn plan(sample: &Sample) -> Plan {
-    let experiment = experiment(sample);
-    let rounds = experiment.phases.values().flat_map(|phase| {
-        (1..=phase.repetitions).flat_map(move |round| {
+/// The blocks of an experiment's phases, round by round: candidates forwards in odd rounds, backwards
+/// in even ones.
+fn rounds(
+    experiment: &Experiment,
+    standard: bool,
+) -> impl Iterator<Item = ((usize, u32), Vec<Block>)> {
+    let phases = experiment.phases.values().enumerate();
+    phases.flat_map(move |(index, phase)| {
+        (1..=phase.repetitions).map(move |round| {
             let forwards = phase.candidates.iter().cloned();
             let candidates: Vec<_> = if round % 2 == 1 {
                 forwards.collect()
             } else {
                 forwards.rev().collect()
             };
-            candidates
-                .into_iter()
-                .map(move |candidate| block(phase, round, candidate))
+            let candidates = candidates.into_iter();
+            let blocks = candidates.map(|candidate| Block {
+                standard,
+                ..block(phase, round, candidate)
+            });
+            ((index, round), blocks.collect())
         })
-    });
-    let blocks: Vec<Block> = rounds.collect();
-    let measurements: u64 = blocks
+    })
+}
+
+pub(super) fn plan(sample: &Sample) -> Plan {
+    let experiment = experiment(sample);
+    let planted = experiment.of_standards();
+    let mut planted: BTreeMap<_, Vec<Block>> = planted
         .iter()
-        .map(|block| block.measurements.len() as u64)
-        .sum();
+        .flat_map(|planted| rounds(planted, true))
+        .collect();
+    let standing = planted.len() as u64;
+    let with_planted = rounds(&experiment, false).flat_map(|(round, mut blocks)| {
+        blocks.extend(planted.remove(&round).unwrap_or_default());
+        blocks
+    });
+    let blocks: Vec<Block> = with_planted.collect();
+    let counted = |standard: bool| -> (u64, u64) {
+        let blocks = blocks.iter().filter(|block| block.standard == standard);
+        let windows = blocks.clone().map(|block| block.measurements.len() as u64);
+        (blocks.count() as u64, windows.sum())
+    };
+    let ((own, measurements), (added, windows)) = (counted(false), counted(true));
     let totals = Totals {
-        blocks: blocks.len() as u64,
+        blocks: own,
         measurements,
         load_seconds: measurements * sample.window_s,
-        warmup_seconds: blocks.len() as u64,
-        wall_seconds: measurements * sample.window_s + blocks.len() as u64 * 5,
+        warmup_seconds: own,
+        wall_seconds: measurements * sample.window_s + own * 5,
         disk_bytes: measurements * 100_000,
-        standards: None,
+        standards: (added > 0).then(|| Added {
+            rounds: standing,
+            blocks: added,
+            measurements: windows,
+            load_seconds: windows * sample.window_s,
+            warmup_seconds: added,
+            wall_seconds: windows * sample.window_s + added * 5,
+            disk_bytes: windows * 100_000,
+        }),
     };
     Plan {
         experiment: experiment.name,
@@ -235,10 +278,11 @@ pub(super) fn plan(sample: &Sample) -> Plan {
 
 fn block(phase: &Phase, round: u32, candidate: crate::model::CandidateName) -> Block {
     let common = phase.load.common();
-    let points = phase.load.points(&plain("page")).into_iter().zip(0_u32..);
+    let scenario = phase.load.scenarios()[0];
+    let points = phase.load.points(scenario).into_iter().zip(0_u32..);
     let measurements = points.map(|(at, number)| Measurement {
         id: MeasurementId {
-            scenario: plain("page"),
+            scenario: scenario.clone(),
             at,
         },
         warmup: (number == 0).then_some(common.warmup),

@@ -22,7 +22,7 @@ use super::journal::{Journal, JournalError};
 use super::memory::MemoryJournal;
 use super::progress::Progress;
 use crate::model::code::{GuardCode, Outcome};
-use crate::model::{CandidateName, Digest, EntryName, Experiment, Known};
+use crate::model::{CandidateName, Digest, EntryName, Experiment, Known, Program, Share};
 use crate::plan::Plan;
 use turn::Turn;
 
@@ -76,6 +76,8 @@ pub struct Sample {
     pub seed: u64,
     /// Tries at a block.
     pub attempts: u32,
+    /// Planted differences of CPU, of the test server's, as shares; empty: no standards.
+    pub standards: Vec<Share>,
     /// What goes wrong, by the attempt as printed: `fixed-rate.r01.plain.a1`.
     pub faults: BTreeMap<String, Fault>,
 }
@@ -102,6 +104,7 @@ impl Default for Sample {
             noise: 20_000,
             seed: 1,
             attempts: 3,
+            standards: Vec::new(),
             faults: BTreeMap::new(),
         }
     }
@@ -120,6 +123,43 @@ impl Sample {
     pub fn with_ceiling(mut self, connections: &[u32]) -> Self {
         self.ceiling = connections.to_vec();
         self
+    }
+
+    /// The candidates, and what was planted beside them under neutral names: a request costs 100 us and
+    /// the planted share on top.
+    ///
+    /// # Panics
+    /// Never: nine planted servers have names.
+    #[must_use]
+    pub fn everyone(&self) -> Vec<SampleCandidate> {
+        const NAMES: [&str; 9] = [
+            "standard-01",
+            "standard-02",
+            "standard-03",
+            "standard-04",
+            "standard-05",
+            "standard-06",
+            "standard-07",
+            "standard-08",
+            "standard-09",
+        ];
+        let mut everyone = self.candidates.clone();
+        let Some(standards) = self.experiment().standards else {
+            return everyone;
+        };
+        for (name, weight) in NAMES.into_iter().zip(standards.weights.values()) {
+            let Program::Weight(weight) = &weight.definition.members[0].program else {
+                continue;
+            };
+            everyone.push(SampleCandidate {
+                name,
+                cpu_per_request_ns: 100_000 + weight.extra.millionths() / 10,
+                body_bytes: 25,
+                p50_ns: 300_000,
+                memory_bytes: 4 << 20,
+            });
+        }
+        everyone
     }
 
     /// The experiment with every default.
@@ -260,7 +300,7 @@ impl Sample {
             ceiling: None,
             fixed_work: readings::fixed_work(self, &format!("calibration.{session}")),
         })))?;
-        for candidate in &self.candidates {
+        for candidate in &self.everyone() {
             journal.append(Event::Rehearsed(Rehearsed {
                 candidate: name(candidate.name),
                 checks: vec![check(candidate)],
@@ -278,6 +318,7 @@ impl Sample {
         progress: &mut Progress,
         session: u32,
     ) -> Result<bool, JournalError> {
+        let everyone = self.everyone();
         while let Some(next) = progress.next(self.attempts) {
             let before: u64 = progress
                 .blocks()
@@ -286,6 +327,7 @@ impl Sample {
                 .sum();
             let turn = Turn {
                 sample: self,
+                everyone: &everyone,
                 block: &plan.blocks[next.position],
                 position: next.position as u64,
                 attempt: next.attempt.clone(),

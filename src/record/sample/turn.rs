@@ -16,6 +16,7 @@ use crate::record::progress::{self, Ending};
 /// One try at a block.
 pub(super) struct Turn<'a> {
     pub(super) sample: &'a Sample,
+    pub(super) everyone: &'a [SampleCandidate],
     pub(super) block: &'a Block,
     pub(super) position: u64,
     pub(super) attempt: Attempt,
@@ -27,8 +28,7 @@ pub(super) struct Turn<'a> {
 impl Turn<'_> {
     pub(super) fn candidate(&self) -> &SampleCandidate {
         let ours = |it: &&SampleCandidate| it.name == self.attempt.block.candidate.as_str();
-        self.sample
-            .candidates
+        self.everyone
             .iter()
             .find(ours)
             .expect("the plan names the sample's candidates")

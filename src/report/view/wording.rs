@@ -103,6 +103,7 @@ pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Higher => "higher",
         Verdict::NoDifferenceShown => "no difference shown",
         Verdict::EquivalentWithin => "equivalent",
+        Verdict::BelowResolution => "below what this run resolves",
     }
 }
 
