@@ -16,6 +16,8 @@ pub(crate) struct Head {
     kind: &'static str,
     draft: bool,
     incomplete: bool,
+    /// When, by whom, what became of it.
+    byline: String,
     title: String,
     question: String,
     method: String,
@@ -37,6 +39,7 @@ pub(crate) fn head(summary: &Summary, context: &Context<'_>) -> Head {
         kind: "Measurement",
         draft: !context.published,
         incomplete: !summary.complete,
+        byline: byline(summary, context),
         title: page.title.clone(),
         question: page.question.clone(),
         method: method::paragraph(context.experiment, summary),
@@ -55,22 +58,39 @@ pub(crate) fn head(summary: &Summary, context: &Context<'_>) -> Head {
     }
 }
 
-fn facts(summary: &Summary, context: &Context<'_>) -> Vec<Fact> {
-    let page = &context.experiment.page;
+fn days(summary: &Summary) -> String {
     let (first, last) = &summary.measured_on;
-    let days = if first == last {
+    if first == last {
         first.clone()
     } else {
         format!("{first} to {last}")
-    };
-    let status = match (context.published, summary.complete) {
+    }
+}
+
+const fn status(summary: &Summary, context: &Context<'_>) -> &'static str {
+    match (context.published, summary.complete) {
         (true, _) => "Current at publication",
         (false, true) => "Draft, complete",
         (false, false) => "Draft, not complete",
-    };
+    }
+}
+
+fn byline(summary: &Summary, context: &Context<'_>) -> String {
+    let mut parts = vec![format!("measured on {}", days(summary))];
+    if context.published {
+        parts.push("current at publication".to_owned());
+    }
+    let page = &context.experiment.page;
+    parts.extend(page.programme.as_ref().map(|it| format!("programme {it}")));
+    parts.extend(page.licence.clone());
+    parts.join(" · ")
+}
+
+fn facts(summary: &Summary, context: &Context<'_>) -> Vec<Fact> {
+    let page = &context.experiment.page;
     let mut facts = vec![
-        Fact::new("Measured on", days),
-        Fact::new("Status at publication", status),
+        Fact::new("Measured on", days(summary)),
+        Fact::new("Status at publication", status(summary, context)),
         Fact::new("Entry", format!("{}/{}", summary.experiment, summary.entry)),
         Fact::new(
             "Programme",

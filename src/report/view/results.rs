@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::drawn::places;
 use super::index::{Index, Place, over_points};
 use super::shown;
-use super::table::{Cell, Row, Table};
+use super::table::{Cell, Fact, Row, Table};
 use super::wording;
 use crate::estimate::Summary;
 use crate::estimate::summary::{self, Decimal, Estimate, PointsEstimate};
@@ -32,8 +32,8 @@ pub(crate) struct PhaseResults {
     pub(crate) tables: Vec<Table>,
     /// Over load points, where the manifest asks for it.
     pub(crate) over_points: Option<Table>,
-    /// How each number was made.
-    pub(crate) made: Option<Table>,
+    /// What few look at, each folded: how each number was made, and more of what was read.
+    pub(crate) details: Vec<Table>,
     /// Who ran out, and what else each measurement showed.
     pub(crate) limits: Option<Table>,
 }
@@ -84,7 +84,7 @@ pub(crate) fn phase<'a>(
         charts: Vec::new(),
         tables: tables.collect(),
         over_points: points(source, phase),
-        made: super::made::made(source, phase),
+        details: super::made::made(source, phase).into_iter().collect(),
         limits: super::limits::limits(source, phase),
     }
 }
@@ -205,7 +205,12 @@ pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
 
 /// The metrics of a role in a phase: a row for each scenario, load point and candidate.
 fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<Table> {
-    let has = |metric: &Metric| *role == Role::Candidate || metric.is_per_role();
+    let has = |metric: &Metric| {
+        let of = |it: &Estimate| {
+            it.phase == phase.name && it.role == *role && it.metric == *metric
+        };
+        *role == Role::Candidate || source.summary.estimates.iter().any(of)
+    };
     let metrics: Vec<Metric> = phase.estimate.keys().copied().filter(has).collect();
     let scales: Vec<Scale> = metrics
         .iter()
@@ -236,7 +241,10 @@ fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<
         )
     };
     let mut table = Table::new(caption, &columns);
-    table.note = Some(note(phase, &metrics));
+    table.note = Some(note(phase));
+    if candidates {
+        table.legend = legend(&metrics);
+    }
     let mut group = None;
     for place in places(phase) {
         let row = metric_cells(source, place, role, &metrics, &scales);
@@ -291,20 +299,27 @@ fn metric_cells<'a>(
     }
 }
 
-fn note(phase: &Phase, metrics: &[Metric]) -> String {
-    let mut sentences: Vec<String> = Vec::new();
+fn note(phase: &Phase) -> String {
+    format!(
+        "In brackets, where the repetitions suffice: the interval of the median. {}",
+        rules_sentence(phase)
+    )
+}
+
+/// What each metric means; the quantiles of latency share one sentence.
+fn legend(metrics: &[Metric]) -> Vec<Fact> {
+    let mut facts: Vec<Fact> = Vec::new();
     for metric in metrics {
-        let sentence = wording::metric_means(*metric).to_owned();
-        let named = format!("{}: {sentence}", wording::metric(*metric));
-        if !sentences.iter().any(|it| it.ends_with(&sentence)) {
-            sentences.push(named);
+        let means = wording::metric_means(*metric);
+        match facts.iter_mut().find(|it| it.detail == means) {
+            Some(known) => {
+                known.term.push_str(", ");
+                known.term.push_str(&wording::metric(*metric));
+            }
+            None => facts.push(Fact::new(&wording::metric(*metric), means)),
         }
     }
-    format!(
-        "In brackets, where the repetitions suffice: the interval of the median. {} {}",
-        rules_sentence(phase),
-        sentences.join(" ")
-    )
+    facts
 }
 
 fn rules_sentence(phase: &Phase) -> String {

@@ -38,6 +38,8 @@ pub(crate) struct Table {
     pub(crate) caption: String,
     /// How it is to be read.
     pub(crate) note: Option<String>,
+    /// What the columns mean, one by one; shown folded.
+    pub(crate) legend: Vec<Fact>,
     /// The columns.
     pub(crate) columns: Vec<Column>,
     /// The rows.
@@ -137,6 +139,7 @@ impl Table {
         Self {
             caption: caption.into(),
             note: None,
+            legend: Vec::new(),
             columns: columns.iter().map(column).collect(),
             rows: Vec::new(),
             more: None,

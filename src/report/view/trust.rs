@@ -90,7 +90,8 @@ pub(crate) fn resolution(summary: &Summary) -> (String, String) {
         ),
         None => "What difference this run can resolve is not known.".to_owned(),
     };
-    (text, summary.probe.resolves_because.clone())
+    let because = &summary.probe.resolves_because;
+    (text, format!("Evidence: {}.", because.trim_end_matches('.')))
 }
 
 /// The probe's readings over the run.
