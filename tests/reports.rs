@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "reports/checklist.rs"]
+mod checklist;
 #[path = "reports/made.rs"]
 mod made;
+#[path = "reports/observed.rs"]
+mod observed;
 #[path = "reports/others.rs"]
 mod others;
 

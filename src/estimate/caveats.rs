@@ -23,7 +23,7 @@ pub(super) fn caveats(
     experiment: &Experiment,
     selection: &Selection<'_>,
     counts: &[BlockCounts],
-    estimates: &[Estimate],
+    of_rig: Vec<CaveatNote>,
     of_comparisons: Vec<CaveatNote>,
 ) -> Vec<CaveatNote> {
     let recorded = records
@@ -42,11 +42,24 @@ pub(super) fn caveats(
     found.extend(unequal_exclusion(counts));
     found.extend(judged_after(selection));
     found.extend(together(of_attempts(selection)));
-    found.extend(together(rig_floor(records, experiment, estimates)));
+    found.extend(together(of_rig));
     found.extend(together(of_comparisons));
     found.sort();
     found.dedup();
     found
+}
+
+/// `1 block`, `2 blocks`.
+fn several(number: u64, one: &str) -> String {
+    if number == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{number} {one}s")
+    }
+}
+
+fn length<T>(items: &[T]) -> u64 {
+    u64::try_from(items.len()).unwrap_or(u64::MAX)
 }
 
 fn note(code: Caveat, detail: impl Into<String>) -> CaveatNote {
@@ -142,8 +155,11 @@ fn unequal_exclusion(counts: &[BlockCounts]) -> Vec<CaveatNote> {
         let most = counts.iter().max_by_key(excluded)?;
         (most.excluded - fewest.excluded > EQUAL_EXCLUSIONS).then(|| {
             let detail = format!(
-                "in {phase}: {} attempts of {}, {} of {}",
-                most.excluded, most.candidate, fewest.excluded, fewest.candidate
+                "in {phase}: {} of {}, {} of {}",
+                several(most.excluded, "attempt"),
+                most.candidate,
+                fewest.excluded,
+                fewest.candidate
             );
             note(Caveat::UnequalExclusion, detail)
         })
@@ -154,8 +170,8 @@ fn unequal_exclusion(counts: &[BlockCounts]) -> Vec<CaveatNote> {
 fn judged_after(selection: &Selection<'_>) -> Option<CaveatNote> {
     let first = selection.judged_after.first()?;
     let detail = format!(
-        "{} blocks, the first is {first}",
-        selection.judged_after.len()
+        "{}, the first is {first}",
+        several(length(&selection.judged_after), "block")
     );
     Some(note(Caveat::JudgedAfter, detail))
 }
@@ -189,11 +205,11 @@ fn together(notes: Vec<CaveatNote>) -> Vec<CaveatNote> {
     by_code.into_iter().map(summed).collect()
 }
 
-/// Response times under twice the probe's.
-fn rig_floor(
+/// Response times under twice the probe's: they are the rig's own floor, and marked as such.
+pub(super) fn rig_floor(
     records: &Records,
     experiment: &Experiment,
-    estimates: &[Estimate],
+    estimates: &mut [Estimate],
 ) -> Vec<CaveatNote> {
     let mut floors: BTreeMap<Metric, Option<f64>> = BTreeMap::new();
     let mut found = Vec::new();
@@ -208,6 +224,7 @@ fn rig_floor(
             .or_insert_with(|| probe_median(records, quantile));
         let Some(floor) = *floor else { continue };
         if value.get() < 2.0 * floor {
+            estimate.rig_floor = true;
             let detail = format!(
                 "{quantile} of {} {} at {} is {:.0} ns, the probe's at {} is {floor:.0} ns",
                 estimate.candidate,

@@ -11,6 +11,7 @@ use crate::record::event::Measured;
 
 use super::centre::{Sample, whole};
 use super::kept::Selection;
+use super::observe;
 use super::slot::Slot;
 use super::summary::{Cell, Decimal, RanOut};
 
@@ -34,6 +35,8 @@ pub(super) struct Repetitions<'a> {
     /// The first complete attempt of each block, whatever guards and people say.
     pub(super) everything: Vec<Slot<'a>>,
     pub(super) connections: u32,
+    /// Windows that were measured, those of excluded attempts too.
+    pub(super) attempted: u64,
 }
 
 /// Position in the manifest of phase, scenario, load point and candidate; then the key.
@@ -46,6 +49,10 @@ pub(super) fn cells<'a>(
     plan: &'a Plan,
 ) -> Vec<Repetitions<'a>> {
     let mut cells: BTreeMap<Position<'a>, Repetitions<'a>> = BTreeMap::new();
+    let attempted = tally(selection.attempts.iter().flat_map(|judged| {
+        let block = &judged.attempt.block;
+        judged.by_id.keys().map(move |id| (block, *id))
+    }));
     let mut blocks: Vec<_> = plan.blocks.iter().collect();
     blocks.sort_by_key(|block| block.id.round);
     for block in blocks {
@@ -63,7 +70,10 @@ pub(super) fn cells<'a>(
                     kept: Vec::new(),
                     everything: Vec::new(),
                     connections: measurement.connections,
+                    attempted: 0,
                 });
+            let times = attempted.get(&(&block.id, &measurement.id));
+            cell.attempted += times.copied().unwrap_or(0);
             let slot = |chosen: &BTreeMap<&BlockId, usize>| {
                 let judged = &selection.attempts[*chosen.get(&block.id)?];
                 Slot::of(judged, &measurement.id, experiment)
@@ -103,6 +113,12 @@ impl Repetitions<'_> {
             Sample::of(measured().filter_map(of)).map(|sample| Decimal::from(sample.median()))
         };
         let candidate_cores = experiment.cores.get(&Role::Candidate);
+        let foreign = |it: &Measured, of: fn(&guard::Foreign) -> u64| {
+            let foreign = guard::foreign(it, candidate_cores?, experiment)?;
+            over(of(&foreign), Window::of(it).length_ns())
+        };
+        let foreign_cores = medians(&|it| foreign(it, |foreign| foreign.low_ns));
+        let foreign_most = medians(&|it| foreign(it, |foreign| foreign.high_ns));
         Cell {
             phase: self.key.phase.clone(),
             scenario: self.key.scenario.clone(),
@@ -111,16 +127,13 @@ impl Repetitions<'_> {
             kept: length(&self.kept),
             accepted: u64::try_from(self.kept.iter().filter(|slot| slot.accepted).count())
                 .unwrap_or(u64::MAX),
+            attempted: self.attempted,
             outcomes: tally(self.kept.iter().map(|slot| slot.outcome)),
             ran_out: tally(self.kept.iter().map(|slot| ran_out(slot, experiment))),
             candidate_busy: medians(&|it| busy(it, &Role::Candidate, experiment)),
             generator_busy: medians(&|it| busy(it, &Role::Load, experiment)),
-            foreign_cores: medians(&|it| {
-                let foreign = guard::foreign(it, candidate_cores?, experiment)?;
-                let is_exact = foreign.low_ns == foreign.high_ns;
-                let length = Window::of(it).length_ns();
-                (is_exact && length > 0).then(|| whole(foreign.low_ns) / whole(length))
-            }),
+            foreign_at_most: foreign_most.filter(|most| Some(most) != foreign_cores.as_ref()),
+            foreign_cores,
             steal: measured()
                 .filter_map(|it| {
                     let window = Window::of(it);
@@ -145,6 +158,9 @@ impl Repetitions<'_> {
                 .filter_map(|it| it.account.value()?.burst.value().copied())
                 .max(),
             connections: self.connections,
+            requests: observe::requests(measured()),
+            memory: observe::memory(self, experiment),
+            watched: observe::watched(measured()),
         }
     }
 }

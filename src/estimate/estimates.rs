@@ -102,6 +102,7 @@ fn estimate(
         with_everything: with_everything(cell, metric, &role, rule, experiment, value),
         values: repetitions(&cell.kept, &values),
         role,
+        rig_floor: false,
         mark: Mark::Measured,
     }
 }

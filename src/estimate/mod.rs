@@ -18,6 +18,8 @@ mod formula;
 pub mod interval;
 mod kept;
 mod lookup;
+mod observe;
+pub mod observed;
 mod pairwise;
 mod points;
 mod probe;
@@ -66,10 +68,11 @@ pub fn estimate(
         .iter()
         .map(|it| it.summary(experiment))
         .collect();
-    let estimates: Vec<_> = repetitions
+    let mut estimates: Vec<_> = repetitions
         .iter()
         .flat_map(|it| estimates::of_cell(it, experiment))
         .collect();
+    let of_rig = caveats::rig_floor(records, experiment, &mut estimates);
     let over_points = points::over_points(&estimates, experiment);
     let lookup = Lookup::new(&estimates, &over_points);
     let resolves = recovered.as_ref().and_then(|it| it.resolves.as_ref());
@@ -83,7 +86,7 @@ pub fn estimate(
     });
     let counts = counts::counts(&selection, plan);
     let caveats = caveats::caveats(
-        records, experiment, &selection, &counts, &estimates, weakening,
+        records, experiment, &selection, &counts, of_rig, weakening,
     );
     let opened = records.opened().expect("records begin with their opening");
     Summary {
@@ -105,6 +108,10 @@ pub fn estimate(
         caveats,
         timeline: timeline::timeline(records, experiment, &selection),
         counters: timeline::counters(records),
+        machine_counters: observe::machine_counters(records),
+        limits: observe::limits(records),
+        steal_was_seen: observe::steal_was_seen(records),
+        answered_in_all: timeline::answered(records),
         estimates,
         over_points,
     }

@@ -17,6 +17,8 @@ use crate::model::{
 };
 use crate::record::event::Attempt;
 
+pub use super::observed::{Cell, Counted, LimitsSeen, MemoryUse, RanOut, Requests, Watched};
+
 pub use super::conclusion::{ComparisonResult, DerivedResult, DerivedRow, Verdict};
 pub use super::recovered::{Found, RecoveredPair, RecoveredStandards};
 pub use crate::model::experiment::ANALYSIS;
@@ -116,6 +118,15 @@ pub struct Summary {
     /// Where counters came from: role to words.
     #[schemars(with = "BTreeMap<String, String>")]
     pub counters: BTreeMap<Role, String>,
+    /// Where the machine's own counters came from, in words.
+    pub machine_counters: String,
+    /// Limits as the kernel had them at the edges of windows.
+    pub limits: Vec<LimitsSeen>,
+    /// Whether the kernel counted any stolen time since boot. Of a virtual machine where it never did,
+    /// steal is not known.
+    pub steal_was_seen: bool,
+    /// Answers of all load windows, kept or not.
+    pub answered_in_all: u64,
 }
 
 /// Where the time of a run went, whole milliseconds.
@@ -150,68 +161,6 @@ pub struct BlockCounts {
     pub excluded: u64,
     /// Blocks tried more than once.
     pub tried_again: u64,
-}
-
-/// One scenario at one load point for one candidate: what its repetitions showed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cell {
-    /// Phase.
-    #[schemars(with = "String")]
-    pub phase: PhaseName,
-    /// Scenario.
-    #[schemars(with = "String")]
-    pub scenario: ScenarioName,
-    /// Load point.
-    #[schemars(with = "String")]
-    pub at: LoadPoint,
-    /// Candidate.
-    #[schemars(with = "String")]
-    pub candidate: CandidateName,
-    /// Kept repetitions.
-    pub kept: u64,
-    /// Those that enter estimates: all kept, or only those accepted.
-    pub accepted: u64,
-    /// How many repetitions had each outcome.
-    #[schemars(with = "BTreeMap<String, u64>")]
-    pub outcomes: BTreeMap<Outcome, u64>,
-    /// Who ran out, by repetition: candidate, service, generator, budget, nobody.
-    pub ran_out: BTreeMap<RanOut, u64>,
-    /// Median busy share of the candidate's cores, 1 is all of them.
-    pub candidate_busy: Option<Decimal>,
-    /// Median busy share of the generator's cores.
-    pub generator_busy: Option<Decimal>,
-    /// Median foreign CPU on the candidate's cores, cores.
-    pub foreign_cores: Option<Decimal>,
-    /// Largest steal on the candidate's cores, share.
-    pub steal: Option<Decimal>,
-    /// Median softirq time on the candidate's cores per request, nanoseconds.
-    pub softirq_per_request: Option<Decimal>,
-    /// Median idle CPU of the candidate before windows, cores.
-    pub idle_cores: Option<Decimal>,
-    /// Repetitions whose CPU use was not steady.
-    pub not_steady: u64,
-    /// Largest burst of requests in one millisecond.
-    pub burst: Option<u64>,
-    /// Connections.
-    pub connections: u32,
-}
-
-/// Who ran out in a measurement.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum RanOut {
-    /// Nobody.
-    Nobody,
-    /// The candidate's cores.
-    Candidate,
-    /// A service's cores.
-    Service,
-    /// The generator's cores.
-    Generator,
-    /// Another limit of the budget.
-    Budget,
 }
 
 /// The value of one repetition.
@@ -312,6 +261,8 @@ pub struct Estimate {
     pub achieved: Option<Decimal>,
     /// The same estimate with every complete attempt kept, whatever the guards say.
     pub with_everything: Option<Decimal>,
+    /// Whether it is a response time under twice the probe's: the rig's own floor.
+    pub rig_floor: bool,
     /// How sure it is.
     pub mark: Mark,
 }
@@ -418,6 +369,8 @@ pub struct TimelineRow {
     /// What it showed.
     #[schemars(with = "String")]
     pub outcome: Outcome,
+    /// Who ran out.
+    pub ran_out: RanOut,
     /// Achieved rate: lowest and highest it may be, requests per second.
     pub achieved: Option<(Decimal, Decimal)>,
     /// CPU per request of the candidate, nanoseconds.

@@ -58,6 +58,7 @@ fn row(
         at_ms: since / NS_PER_MS,
         kept: is_kept(measured, selection),
         outcome: slot.outcome,
+        ran_out: super::cell::ran_out(&slot, experiment),
         achieved: number(Metric::Achieved)
             .map(|it| (Decimal::from(it.low), Decimal::from(it.high))),
         cpu_per_request: number(Metric::CpuPerRequest).map(low),
@@ -74,14 +75,26 @@ fn is_kept(measured: &Measured, selection: &Selection<'_>) -> bool {
     })
 }
 
+/// Answers of all load windows, kept or not.
+pub(super) fn answered(records: &Records) -> u64 {
+    let of = |event: &Event| match event {
+        Event::Measured(measured) => Some(measured.account.value()?.answered.get()),
+        _ => None,
+    };
+    records.events().filter_map(of).sum()
+}
+
 /// Where each role's counters came from, in words.
 pub(super) fn counters(records: &Records) -> BTreeMap<Role, String> {
     let mut sources: BTreeMap<&Role, BTreeSet<(Source, u64)>> = BTreeMap::new();
+    let mut unsure: BTreeMap<&Role, u64> = BTreeMap::new();
     for event in records.events() {
         let Event::Measured(measured) = event else {
             continue;
         };
-        for (role, reading) in &measured.after.roles {
+        for (role, reading) in measured.before.roles.iter().chain(&measured.after.roles) {
+            let most = unsure.entry(role).or_default();
+            *most = reading.uncertainty_ns.max(*most);
             if let Known::Value(cpu) = &reading.cpu {
                 sources
                     .entry(role)
@@ -92,7 +105,9 @@ pub(super) fn counters(records: &Records) -> BTreeMap<Role, String> {
     }
     let words = |(role, sources): (&Role, BTreeSet<(Source, u64)>)| {
         let sources: Vec<String> = sources.into_iter().map(shown).collect();
-        (role.clone(), sources.join("; "))
+        let unsure = unsure.get(role).copied().unwrap_or(0);
+        let words = format!("{}; read within {unsure} ns", sources.join("; "));
+        (role.clone(), words)
     };
     sources.into_iter().map(words).collect()
 }

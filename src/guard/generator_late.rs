@@ -23,7 +23,8 @@ pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
 }
 
 /// Run delay and CPU time of the generator in the window, nanoseconds; absent: not known.
-pub(super) fn delay(measured: &Measured) -> Option<(u64, u64)> {
+#[must_use]
+pub fn delay(measured: &Measured) -> Option<(u64, u64)> {
     let window = Window::of(measured);
     let (before, after) = window.readings(&Role::Load).ok()?;
     let waited = after

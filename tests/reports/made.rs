@@ -19,6 +19,8 @@ use loadlab::record::event::{Attempt, Opened, Session};
 use loadlab::record::sample::{Sample, SampleCandidate};
 use loadlab::report::{Context, WitnessFile};
 
+use super::observed;
+
 /// Everything that a report is made of.
 pub struct Made {
     pub experiment: Experiment,
@@ -204,6 +206,10 @@ fn summary(experiment: &Experiment, sample: &Sample) -> Summary {
             Role::Candidate,
             "cgroup v2 cpu.stat, steps of 1 µs".to_owned(),
         )]),
+        machine_counters: "use of each CPU exact; steal and softirq from /proc/stat in steps of 10000000 ns; read within 40000 ns".to_owned(),
+        limits: observed::limits(),
+        steal_was_seen: false,
+        answered_in_all: 5_200_001,
     };
     for phase in experiment.phases.values() {
         for candidate in &sample.candidates {
@@ -344,6 +350,7 @@ fn estimate(
                 estimate
             },
         )),
+        rig_floor: candidate.name == "plain" && matches!(metric, Metric::Latency(_)),
         mark: Mark::Measured,
     }
 }
@@ -371,6 +378,7 @@ fn cell(
         candidate: candidate.clone(),
         kept: n,
         accepted: n,
+        attempted: n + u64::from(candidate.as_str() == "plain"),
         outcomes: outcomes.into_iter().collect(),
         ran_out: BTreeMap::from([(
             if rate {
@@ -383,6 +391,7 @@ fn cell(
         candidate_busy: Some(decimal(if rate { 0.31 } else { 0.98 })),
         generator_busy: Some(decimal(0.42)),
         foreign_cores: Some(decimal(0.012)),
+        foreign_at_most: (!rate).then(|| decimal(0.061)),
         steal: None,
         softirq_per_request: Some(decimal(6_300.0)),
         idle_cores: Some(decimal(0.001)),
@@ -392,6 +401,9 @@ fn cell(
             LoadPoint::Rate(_) => 16,
             LoadPoint::Connections(count) => count,
         },
+        requests: Some(observed::requests(n, rate.then_some(80_000 * n))),
+        memory: observed::memory(),
+        watched: observed::watched(),
     }
 }
 
@@ -432,6 +444,7 @@ fn rows(
                     + position * 700
                     + u64::from(attempt) * 9_000,
                 kept: !(lost && attempt == 1),
+                ran_out: RanOut::Nobody,
                 outcome: if first == 0 {
                     Outcome::Held
                 } else {
@@ -587,6 +600,7 @@ fn caveats() -> Vec<CaveatNote> {
     vec![
         note(Caveat::SharedCores, "candidate and load share CPU 1"),
         note(Caveat::StealUnknown, "kvm, no steal in 402 s"),
+        note(Caveat::BodyUnseen, "samples before and after each window"),
         note(Caveat::CeilingOfRig, "gzip off at 256 connections"),
         note(Caveat::CeilingOfRig, "gzip off at 64 connections"),
     ]

@@ -1,6 +1,7 @@
 //! Every number of a report as CSV: unrounded, in the summary's one unit, which the heading names.
 
 mod estimates;
+mod observed;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,10 @@ pub(super) fn render(summary: &Summary) -> Result<BTreeMap<String, Vec<u8>>, Ren
         ("repetitions.csv", repetitions(summary)),
         ("over-points.csv", over_points(summary)),
         ("cells.csv", cells(summary)),
+        ("requests.csv", observed::requests(summary)),
+        ("memory.csv", observed::memory(summary)),
+        ("watched.csv", observed::watched(summary)),
+        ("limits.csv", observed::limits(summary)),
         ("comparisons.csv", comparisons(summary)),
         ("derived.csv", derived(summary)),
         ("counts.csv", counts(summary)),
@@ -97,11 +102,13 @@ fn cells(summary: &Summary) -> Rows {
         "candidate",
         "kept",
         "accepted",
+        "attempted",
         "outcomes",
         "ran_out",
         "candidate_busy_share",
         "generator_busy_share",
         "foreign_cores",
+        "foreign_at_most_cores",
         "steal_share",
         "softirq_ns_per_request",
         "idle_cores",
@@ -125,11 +132,13 @@ fn cells(summary: &Summary) -> Rows {
             it.candidate.to_string(),
             it.kept.to_string(),
             it.accepted.to_string(),
+            it.attempted.to_string(),
             outcomes.collect::<Vec<_>>().join("; "),
             ran_out.collect::<Vec<_>>().join("; "),
             decimal(it.candidate_busy.as_ref()),
             decimal(it.generator_busy.as_ref()),
             decimal(it.foreign_cores.as_ref()),
+            decimal(it.foreign_at_most.as_ref()),
             decimal(it.steal.as_ref()),
             decimal(it.softirq_per_request.as_ref()),
             decimal(it.idle_cores.as_ref()),
@@ -279,6 +288,7 @@ fn timeline(summary: &Summary) -> Rows {
         "at",
         "kept",
         "outcome",
+        "ran_out",
         "achieved_low_per_second",
         "achieved_high_per_second",
         "cpu_ns_per_request",
@@ -297,6 +307,7 @@ fn timeline(summary: &Summary) -> Rows {
             it.id.at.to_string(),
             it.kept.to_string(),
             it.outcome.to_string(),
+            wording::ran_out(it.ran_out).to_owned(),
             decimal(it.achieved.as_ref().map(|it| &it.0)),
             decimal(it.achieved.as_ref().map(|it| &it.1)),
             decimal(it.cpu_per_request.as_ref()),

@@ -19,7 +19,7 @@ use crate::report::format::{NONE, Scale};
 const MOST_BARS: usize = 60;
 
 /// How a chart of a timeline is to be read.
-pub(crate) const DRIFT_NOTE: &str = "Each mark is a measurement of the candidate that its colour and shape name; hollow ones do not count. A trend here is the machine's, not the candidate's.";
+pub(crate) const DRIFT_NOTE: &str = "Each mark is a measurement of the candidate that its colour and shape name; hollow ones do not count. Achieved rates stand in the table below. A trend here is the machine's, not the candidate's.";
 
 /// The charts of a report.
 #[derive(Debug, Clone, Default)]

@@ -2,7 +2,7 @@
 
 use super::drawn::places;
 use super::results::{MOST_ROWS, Source};
-use super::table::{Cell, Row, Table};
+use super::table::{Cell, Fact, Row, Table};
 use super::wording;
 use crate::estimate::summary::{self, Decimal};
 use crate::model::Phase;
@@ -27,10 +27,7 @@ pub(crate) fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table>
             "#Connections",
         ],
     );
-    table.note = Some(
-        "Busy: median share of the role's cores. Foreign CPU: used by nobody's role on the candidate's cores, median. Steal: largest share taken by the hypervisor. Idle: CPU of the candidate before the window; it is not subtracted. Not steady: repetitions whose last third differed from the first. Burst: most requests released within one millisecond."
-            .to_owned(),
-    );
+    table.legend = legend();
     let mut group = None;
     for place in places(phase) {
         let Some(cell) = source.index.cell(place) else {
@@ -41,7 +38,7 @@ pub(crate) fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table>
             Cell::words(source.group(place)),
             Cell::head(source.candidate(place)),
         ];
-        cells.extend(limit_cells(cell));
+        cells.extend(limit_cells(cell, source.steal));
         table.rows.push(Row {
             cells,
             faint: false,
@@ -51,7 +48,39 @@ pub(crate) fn limits<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table>
     table.at_most(MOST_ROWS, "tables/cells.csv").filled()
 }
 
-fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
+/// What the columns mean.
+fn legend() -> Vec<Fact> {
+    let facts = [
+        (
+            "Candidate busy, generator busy",
+            "Median share of the role's cores.",
+        ),
+        (
+            "Foreign CPU",
+            "Used by nobody's role on the candidate's cores, median; two bounds where the machine's counters are not exact.",
+        ),
+        (
+            "Steal",
+            "Largest share taken by the hypervisor. Steal is unknown on a virtual machine that never showed any; stolen time would then count as the candidate's.",
+        ),
+        (
+            "Softirq per request",
+            "On the candidate's cores. On loopback the sender runs part of the receiver's path, so absolute values of machines that charge it differently are not compared.",
+        ),
+        (
+            "Idle before",
+            "CPU of the candidate before the window; it is not subtracted.",
+        ),
+        (
+            "Not steady",
+            "Repetitions whose last third differed from the first.",
+        ),
+        ("Burst", "Most requests released within one millisecond."),
+    ];
+    facts.map(|(term, means)| Fact::new(term, means)).to_vec()
+}
+
+fn limit_cells(cell: &summary::Cell, steal: bool) -> Vec<Cell> {
     let share = |share: &Option<Decimal>| {
         Cell::number(
             share
@@ -86,8 +115,8 @@ fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
         }),
         share(&cell.candidate_busy),
         share(&cell.generator_busy),
-        measure(&cell.foreign_cores, crate::model::Unit::Cores),
-        share(&cell.steal),
+        foreign(cell),
+        share(if steal { &cell.steal } else { &None }),
         measure(&cell.softirq_per_request, crate::model::Unit::Nanoseconds),
         measure(&cell.idle_cores, crate::model::Unit::Cores),
         Cell::number(format!("{} of {}", cell.not_steady, cell.kept)),
@@ -97,4 +126,21 @@ fn limit_cells(cell: &summary::Cell) -> Vec<Cell> {
         ),
         Cell::number(format::count(u64::from(cell.connections))),
     ]
+}
+
+/// Foreign CPU; two bounds where the machine's counters are not exact.
+fn foreign(cell: &summary::Cell) -> Cell {
+    let unit = crate::model::Unit::Cores;
+    let low = cell.foreign_cores.as_ref().map(Decimal::get);
+    let high = cell.foreign_at_most.as_ref().map(Decimal::get);
+    let scale = Scale::of(unit, high.or(low));
+    let digits = Digits::Significant(2);
+    let text = match (low, high) {
+        (Some(low), Some(high)) => format::bare(low, digits, scale)
+            .zip(format::quantity(high, digits, scale))
+            .map(|(low, high)| format!("between {low} and {high}")),
+        (Some(exact), None) => format::quantity(exact, digits, scale),
+        (None, _) => None,
+    };
+    Cell::number(text.unwrap_or_else(|| "unknown".to_owned()))
 }

@@ -29,7 +29,7 @@ pub(crate) fn made<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
             "#True coverage",
             "#Median",
             "#With everything kept",
-            "Every repetition, in rounds",
+            "Every repetition, in the order of time",
         ],
     );
     let kinds: BTreeSet<&str> = estimates
@@ -81,13 +81,14 @@ fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
         wording::scenario(source.experiment, &estimate.scenario),
         wording::point(estimate.at)
     );
-    let because = estimate.because.clone().unwrap_or_default();
+    let mut beside: Vec<String> = shown::beside(estimate).into_iter().collect();
+    beside.extend(estimate.because.clone());
     vec![
         Cell::words(name).under(place),
         Cell::head(wording::candidate(source.experiment, &estimate.candidate)),
-        Cell::words(wording::centre(estimate.centre)),
+        Cell::words(wording::centre(estimate.centre)).under(wording::mark(estimate.mark)),
         Cell::number(format::count(estimate.n)),
-        Cell::number(shown::value(estimate, scale)).under(because),
+        Cell::number(shown::value(estimate, scale)).under(beside.join(" · ")),
         Cell::number(
             Some(shown::interval(interval, scale))
                 .filter(|it| !it.is_empty())

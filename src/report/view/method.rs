@@ -162,6 +162,7 @@ pub(crate) fn how(context: &Context<'_>, summary: &Summary) -> Vec<Fact> {
         ),
         Fact::new("Ratios", ratios(experiment)),
         Fact::new("Answers", answers(experiment)),
+        super::observed::answers(summary),
     ];
     for (role, words) in &summary.counters {
         facts.push(Fact::new(
@@ -169,6 +170,10 @@ pub(crate) fn how(context: &Context<'_>, summary: &Summary) -> Vec<Fact> {
             words.clone(),
         ));
     }
+    facts.push(Fact::new(
+        "Counters of the machine",
+        summary.machine_counters.clone(),
+    ));
     facts.push(Fact::new("Database maintenance", database(experiment)));
     facts.push(Fact::new("Where the time went", time(summary)));
     facts.extend(sessions(context));

@@ -9,6 +9,7 @@ pub(crate) mod limits;
 pub(crate) mod machine;
 pub(crate) mod made;
 pub(crate) mod method;
+pub(crate) mod observed;
 pub(crate) mod results;
 pub(crate) mod shown;
 pub(crate) mod table;
@@ -62,6 +63,7 @@ pub(crate) struct Page {
     probe: Table,
     machine: Vec<Fact>,
     enforced: Option<Table>,
+    kernel_limits: Option<Table>,
     departures: Option<Table>,
 }
 
@@ -126,6 +128,7 @@ pub(crate) fn page(
         experiment,
         summary,
         index: Index::of(summary),
+        steal: trust::is_steal_known(summary, context.host),
     };
     let author = Author::new(Numbers::of(experiment, summary));
     let text = |name: &str, text: &str| author.text(name, text, svg);
@@ -133,7 +136,7 @@ pub(crate) fn page(
         let numbered = |(index, it): (usize, &String)| text(&format!("{name}[{index}]"), it);
         texts.iter().enumerate().map(numbered).collect()
     };
-    let (top_caveats, caveats) = trust::caveats(summary);
+    let (top_caveats, caveats) = trust::caveats(summary, source.steal);
     let (resolution, resolution_because) = trust::resolution(summary);
     let finding = experiment.page.finding.as_ref();
     Ok(Page {
@@ -179,6 +182,7 @@ pub(crate) fn page(
         probe: trust::probe(summary),
         machine: machine::machine(context),
         enforced: machine::enforced(context),
+        kernel_limits: observed::limits(summary),
         departures: machine::departures(experiment),
     })
 }

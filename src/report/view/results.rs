@@ -46,6 +46,8 @@ pub(crate) struct Source<'a> {
     pub(crate) summary: &'a Summary,
     /// The same by name.
     pub(crate) index: Index<'a>,
+    /// Whether the machine tells of stolen time.
+    pub(crate) steal: bool,
 }
 
 impl<'a> Source<'a> {
@@ -84,7 +86,10 @@ pub(crate) fn phase<'a>(
         charts: Vec::new(),
         tables: tables.collect(),
         over_points: points(source, phase),
-        details: super::made::made(source, phase).into_iter().collect(),
+        details: super::made::made(source, phase)
+            .into_iter()
+            .chain(super::observed::details(source, phase))
+            .collect(),
         limits: super::limits::limits(source, phase),
     }
 }
@@ -175,8 +180,8 @@ pub(crate) fn rules(phase: &Phase) -> String {
     groups.iter().map(group).collect::<Vec<_>>().join("; ")
 }
 
-/// Held k of n, or the outcome of every repetition; accepted of kept where that differs.
-pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
+/// Held k of n, or the outcome of every repetition; accepted of attempted where only some enter.
+pub(crate) fn outcomes(cell: &summary::Cell, selects: bool) -> (String, String) {
     let of = cell.outcomes.values().sum::<u64>();
     let text = if let Some(held) = cell.outcomes.get(&Outcome::Held) {
         format!("{held} of {of}")
@@ -197,8 +202,11 @@ pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
         .filter(|(it, _)| !good(it))
         .map(other)
         .collect();
-    if cell.accepted != cell.kept {
-        small.push(format!("{} of {} accepted", cell.accepted, cell.kept));
+    if selects || cell.accepted != cell.kept {
+        small.push(format!(
+            "accepted {} of {} attempted",
+            cell.accepted, cell.attempted
+        ));
     }
     (text, small.join(", "))
 }
@@ -206,9 +214,7 @@ pub(crate) fn outcomes(cell: &summary::Cell) -> (String, String) {
 /// The metrics of a role in a phase: a row for each scenario, load point and candidate.
 fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<Table> {
     let has = |metric: &Metric| {
-        let of = |it: &Estimate| {
-            it.phase == phase.name && it.role == *role && it.metric == *metric
-        };
+        let of = |it: &Estimate| it.phase == phase.name && it.role == *role && it.metric == *metric;
         *role == Role::Candidate || source.summary.estimates.iter().any(of)
     };
     let metrics: Vec<Metric> = phase.estimate.keys().copied().filter(has).collect();
@@ -257,10 +263,10 @@ fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<
             Cell::head(source.candidate(place)),
         ];
         if candidates {
-            let (text, small) = source
-                .index
-                .cell(place)
-                .map_or_else(|| (NONE.to_owned(), String::new()), outcomes);
+            let (text, small) = source.index.cell(place).map_or_else(
+                || (NONE.to_owned(), String::new()),
+                |it| outcomes(it, phase.accept.is_some()),
+            );
             cells.push(Cell::number(text).under(small));
         }
         cells.extend(row);
@@ -286,9 +292,22 @@ fn metric_cells<'a>(
         .map(|metric| source.index.estimate(place, role, *metric))
         .collect();
     let known = *role == Role::Candidate || estimates.iter().flatten().any(|it| it.value.is_some());
+    let idle = || {
+        let cell = source
+            .index
+            .cell(place)
+            .filter(|_| *role == Role::Candidate)?;
+        shown::idle(cell.idle_cores.as_ref())
+    };
     let cell = |(estimate, scale): (&Option<&Estimate>, &Scale)| match estimate {
         Some(estimate) => {
-            Cell::number(shown::value(estimate, *scale)).under(shown::small(estimate, *scale))
+            let mut small = shown::small(estimate, *scale);
+            if estimate.metric == Metric::CpuPerRequest
+                && let Some(idle) = idle()
+            {
+                small = format!("{small} · {idle}");
+            }
+            Cell::number(shown::value(estimate, *scale)).under(small)
         }
         None => Cell::number(NONE).under("not estimated"),
     };

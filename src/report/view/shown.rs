@@ -123,6 +123,23 @@ pub(crate) fn rate(rate: &Decimal) -> String {
     quantity(value, digits, scale).unwrap_or_else(|| NONE.to_owned())
 }
 
+/// The achieved rate that belongs beside a CPU cost; none for other metrics.
+pub(crate) fn beside(estimate: &Estimate) -> Option<String> {
+    let achieved = estimate
+        .achieved
+        .as_ref()
+        .filter(|_| estimate.metric == Metric::CpuPerRequest)?;
+    Some(format!("at {}", rate(achieved)))
+}
+
+/// CPU of the candidate while idle before windows, in words.
+pub(crate) fn idle(cores: Option<&Decimal>) -> Option<String> {
+    let cores = cores?;
+    let scale = Scale::of(Unit::Cores, [cores.get()]);
+    let text = quantity(cores.get(), Digits::Significant(2), scale)?;
+    Some(format!("idle before: {text}"))
+}
+
 /// What stands in small print below an estimate: its interval, the achieved rate beside a CPU cost,
 /// and why there is no value.
 pub(crate) fn small(estimate: &Estimate, scale: Scale) -> String {
@@ -131,10 +148,9 @@ pub(crate) fn small(estimate: &Estimate, scale: Scale) -> String {
     if !interval.is_empty() {
         parts.push(interval);
     }
-    if estimate.metric == Metric::CpuPerRequest
-        && let Some(achieved) = &estimate.achieved
-    {
-        parts.push(format!("at {}", rate(achieved)));
+    parts.extend(beside(estimate));
+    if estimate.rig_floor {
+        parts.push("the rig's own floor".to_owned());
     }
     if estimate.value.is_none()
         && let Some(because) = &estimate.because

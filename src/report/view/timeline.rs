@@ -16,6 +16,7 @@ pub(crate) fn table(source: &Source<'_>) -> Option<Table> {
             "Block",
             "Measurement",
             "Outcome",
+            "Who ran out",
             "#Achieved rate",
             "#CPU per request",
             "#Latency p50",
@@ -68,6 +69,7 @@ fn cells(row: &TimelineRow) -> Vec<Cell> {
         } else {
             format!("{}, excluded", wording::outcome(row.outcome))
         }),
+        Cell::words(wording::ran_out(row.ran_out)),
         Cell::number(achieved.unwrap_or_else(|| NONE.to_owned())),
         time(&row.cpu_per_request),
         time(&row.p50),

@@ -40,9 +40,23 @@ const fn is_for_every_number(caveat: Caveat) -> bool {
     )
 }
 
+/// Whether steal is known: the kernel showed some, or there is no hypervisor that could take any.
+pub(crate) fn is_steal_known(summary: &Summary, host: &crate::model::HostFacts) -> bool {
+    let bare = host.virtualisation.value().is_some_and(|it| it == "none");
+    summary.steal_was_seen || bare
+}
+
 /// The caveats, those for every number apart from the others; each code once.
-pub(crate) fn caveats(summary: &Summary) -> (Vec<CaveatShown>, Vec<CaveatShown>) {
+pub(crate) fn caveats(summary: &Summary, steal: bool) -> (Vec<CaveatShown>, Vec<CaveatShown>) {
     let mut groups: Vec<(Caveat, Vec<&str>)> = Vec::new();
+    let said = summary
+        .caveats
+        .iter()
+        .any(|it| it.code == Caveat::StealUnknown);
+    if !steal && !said && !summary.timeline.is_empty() {
+        let detail = "the kernel's count of stolen time was 0 on every CPU in every window";
+        groups.push((Caveat::StealUnknown, vec![detail]));
+    }
     for note in &summary.caveats {
         match groups.iter_mut().find(|(code, _)| *code == note.code) {
             Some((_, details)) => details.push(&note.detail),
@@ -91,7 +105,10 @@ pub(crate) fn resolution(summary: &Summary) -> (String, String) {
         None => "What difference this run can resolve is not known.".to_owned(),
     };
     let because = &summary.probe.resolves_because;
-    (text, format!("Evidence: {}.", because.trim_end_matches('.')))
+    (
+        text,
+        format!("Evidence: {}.", because.trim_end_matches('.')),
+    )
 }
 
 /// The probe's readings over the run.
@@ -114,11 +131,15 @@ pub(crate) fn probe(summary: &Summary) -> Table {
         probe.achieved.as_ref(),
         Unit::PerSecond,
     ));
-    table.push(triple(
+    let mut cost = triple(
         "CPU per request",
         probe.cpu_per_request.as_ref(),
         Unit::Nanoseconds,
-    ));
+    );
+    if let (Some(achieved), Some(head)) = (&probe.achieved, cost.first_mut()) {
+        head.small = Some(format!("at {}", shown::rate(&achieved[1])));
+    }
+    table.push(cost);
     table.push(triple("Latency p99", probe.p99.as_ref(), Unit::Nanoseconds));
     for (cpu, range) in &probe.fixed_work {
         table.push(triple(
@@ -273,7 +294,8 @@ fn changed_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
     vec![
         Cell::words(wording::metric(estimate.metric)).under(place),
         Cell::head(wording::candidate(source.experiment, &estimate.candidate)),
-        Cell::number(shown::value(estimate, scale)),
+        Cell::number(shown::value(estimate, scale))
+            .under(shown::beside(estimate).unwrap_or_default()),
         Cell::number(text.unwrap_or_else(|| NONE.to_owned())),
         Cell::number(change.unwrap_or_else(|| NONE.to_owned())),
     ]
