@@ -85,9 +85,7 @@ pub fn estimate(
         experiment,
     });
     let counts = counts::counts(&selection, plan);
-    let caveats = caveats::caveats(
-        records, experiment, &selection, &counts, of_rig, weakening,
-    );
+    let caveats = caveats::caveats(records, experiment, &selection, &counts, of_rig, weakening);
     let opened = records.opened().expect("records begin with their opening");
     Summary {
         format: summary::SUMMARY_FORMAT,
