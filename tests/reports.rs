@@ -10,6 +10,8 @@ mod made;
 mod observed;
 #[path = "reports/others.rs"]
 mod others;
+#[path = "reports/planted.rs"]
+mod planted;
 
 use std::collections::BTreeMap;
 

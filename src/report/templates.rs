@@ -35,6 +35,14 @@ pub fn builtin() -> BTreeMap<String, &'static str> {
     let all = [
         (MARKDOWN, include_str!("../../templates/page.md.j2")),
         (HTML, include_str!("../../templates/page.html.j2")),
+        (
+            "standards.md.j2",
+            include_str!("../../templates/standards.md.j2"),
+        ),
+        (
+            "standards.html.j2",
+            include_str!("../../templates/standards.html.j2"),
+        ),
         ("page.css", include_str!("../../templates/page.css")),
         (CHART, include_str!("../../templates/chart.svg.j2")),
         ("chart.css", include_str!("../../templates/chart.css")),

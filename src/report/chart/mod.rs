@@ -8,6 +8,7 @@ pub(crate) mod axis;
 pub(crate) mod bars;
 pub(crate) mod curve;
 pub(crate) mod drift;
+pub(crate) mod planted;
 
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::index::{Index, Place};
-use super::{shown, wording};
+use super::{shown, standards, wording};
 use crate::estimate::Summary;
 use crate::estimate::summary::{Decimal, Estimate};
 use crate::model::{
@@ -28,12 +28,15 @@ pub(crate) struct Charts {
     pub(crate) phases: BTreeMap<PhaseName, Vec<Chart>>,
     /// Over time.
     pub(crate) drift: Vec<Chart>,
+    /// Of what was planted; absent where nothing was, or nothing came back.
+    pub(crate) standards: Option<Chart>,
 }
 
 impl Charts {
     /// Every chart.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Chart> {
-        self.phases.values().flatten().chain(&self.drift)
+        let of_phases = self.phases.values().flatten();
+        of_phases.chain(&self.drift).chain(&self.standards)
     }
 }
 
@@ -57,7 +60,10 @@ pub(crate) fn note(phase: &Phase) -> String {
 /// Draws every chart of a report.
 pub(crate) fn charts(experiment: &Experiment, summary: &Summary) -> Charts {
     let index = Index::of(summary);
-    let mut charts = Charts::default();
+    let mut charts = Charts {
+        standards: standards::chart(summary),
+        ..Charts::default()
+    };
     for phase in experiment.phases.values() {
         let of = match &phase.load {
             LoadShape::FixedRate { .. } => bar_charts(experiment, &index, phase),

@@ -12,6 +12,7 @@ pub(crate) mod method;
 pub(crate) mod observed;
 pub(crate) mod results;
 pub(crate) mod shown;
+pub(crate) mod standards;
 pub(crate) mod table;
 pub(crate) mod thresholds;
 pub(crate) mod timeline;
@@ -39,6 +40,7 @@ use trust::CaveatShown;
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Page {
     head: head::Head,
+    standards: Option<standards::Opening>,
     finding: Option<Text>,
     confidence: Option<Confidence>,
     resolution: String,
@@ -137,10 +139,12 @@ pub(crate) fn page(
         texts.iter().enumerate().map(numbered).collect()
     };
     let (top_caveats, caveats) = trust::caveats(summary, source.steal);
-    let (resolution, resolution_because) = trust::resolution(summary);
+    let (resolution, resolution_because) =
+        standards::resolution(summary).unwrap_or_else(|| trust::resolution(summary));
     let finding = experiment.page.finding.as_ref();
     Ok(Page {
         head: head::head(summary, context),
+        standards: standards::opening(summary, charts.standards.as_ref(), svg),
         finding: finding
             .map(|it| text("finding.text", &it.text))
             .transpose()?,
