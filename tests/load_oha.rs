@@ -248,3 +248,35 @@ fn a_debug_build_makes_no_load_unless_allowed() {
     let debug = stderr.starts_with("loadlab-oha: this is a debug build");
     assert_eq!(debug, cfg!(debug_assertions), "{stderr}");
 }
+
+/// Its response times cannot show it: what is released late is timed late.
+#[test]
+fn a_generator_that_is_stopped_says_for_how_long() {
+    let stub = start_stub(200, Nanoseconds(0));
+    let shot = Shot {
+        duration: Nanoseconds::seconds(1),
+        ..shot("200/s", false)
+    };
+    let work = tempfile::tempdir().unwrap();
+    let member = described(&shot, stub.port);
+    let mut child = start(&member, work.path());
+    let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+    stderr.next().unwrap().unwrap();
+    writeln!(child.stdin.take().unwrap(), "go").unwrap();
+    stderr.next().unwrap().unwrap();
+    let pid = rustix::process::Pid::from_child(&child);
+    let signal = |signal| rustix::process::kill_process(pid, signal).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    signal(rustix::process::Signal::STOP);
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    signal(rustix::process::Signal::CONT);
+    assert!(child.wait().unwrap().success());
+    let read = |name: &String| (name.clone(), std::fs::read(work.path().join(name)).unwrap());
+    let raw: RawOutput = member.outputs.iter().map(read).collect();
+    let pause = oha().account(&raw, &shot).unwrap().longest_pause_ns;
+    let Known::Value(pause) = pause else {
+        panic!("{pause:?}")
+    };
+    // The nap in which it was stopped may have been all but over.
+    assert!(pause >= 240_000_000, "{pause} ns for 250 ms");
+}

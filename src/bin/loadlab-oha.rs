@@ -8,11 +8,15 @@ use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use clap::Parser;
 use loadlab::load::oha::requests::{self, KeptRequest};
-use loadlab::load::oha::{ALLOW_DEBUG, READY_LINE, START_LINE};
+use loadlab::load::oha::{ALLOW_DEBUG, READY_LINE, START_LINE, Watch};
 use loadlab::model::CpuSet;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::thread::{CpuSet as Affinity, sched_getaffinity, sched_setaffinity};
@@ -31,6 +35,9 @@ struct Own {
     /// Say `loadlab-oha: ready` on standard error and wait for a line on standard input.
     #[arg(long)]
     gate: bool,
+    /// Say in this file, written after the run, how long the generator stood still.
+    #[arg(long, value_name = "FILE")]
+    watch: Option<PathBuf>,
     /// Keep every answered request in this file, written after the run.
     #[arg(long, value_name = "FILE")]
     requests: Option<PathBuf>,
@@ -65,14 +72,60 @@ fn make_load(own: Own) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("cannot start the threads")?;
+    let watch = own.watch.is_some().then(Watchman::begin);
     runtime.block_on(async {
         say(&format!("{START_LINE}{}", monotonic_ns()));
         oha::run(oha).await.context("oha cannot make this load")
     })?;
+    if let Some((file, watch)) = own.watch.as_ref().zip(watch) {
+        keep_watch(watch.end(), file)?;
+    }
     match own.requests.zip(database) {
         Some((file, database)) => keep_requests(&database, &file),
         None => Ok(()),
     }
+}
+
+/// A thread that sleeps a little, again and again, and notices when it slept too long: the process was
+/// stopped, or the machine stood still.
+struct Watchman {
+    ended: Arc<AtomicBool>,
+    thread: JoinHandle<u64>,
+}
+
+impl Watchman {
+    /// The nap: what is not much longer is not noticed.
+    const NAP: Duration = Duration::from_millis(5);
+
+    fn begin() -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&ended);
+        let thread = std::thread::spawn(move || {
+            let mut longest = Duration::ZERO;
+            while !told.load(Ordering::Relaxed) {
+                let begun = Instant::now();
+                std::thread::sleep(Self::NAP);
+                longest = longest.max(begun.elapsed().saturating_sub(Self::NAP));
+            }
+            u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX)
+        });
+        Self { ended, thread }
+    }
+
+    /// The longest time that it slept too long; absent when it could not watch.
+    fn end(self) -> Option<u64> {
+        self.ended.store(true, Ordering::Relaxed);
+        self.thread.join().ok()
+    }
+}
+
+fn keep_watch(longest_pause_ns: Option<u64>, file: &Path) -> anyhow::Result<()> {
+    let failed = || format!("cannot write {}", file.display());
+    let Some(longest_pause_ns) = longest_pause_ns else {
+        return Ok(());
+    };
+    let text = serde_json::to_string(&Watch { longest_pause_ns }).with_context(failed)?;
+    std::fs::write(file, text + "\n").with_context(failed)
 }
 
 fn say(line: &str) {

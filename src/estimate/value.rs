@@ -153,7 +153,7 @@ fn latency(measured: &Measured, outcome: Outcome, quantile: Quantile, rules: &Ex
     }
     let allowed = rules.guards.generator_late;
     if quantile.hundred_thousandths() > HIGH && guard::was_late(measured, allowed) {
-        return Err("generator_late: the generator waited for a CPU".to_owned());
+        return Err("generator_late: the generator waited for a CPU or stood still".to_owned());
     }
     let account = account(measured)?;
     let requests = match measured.id.at {

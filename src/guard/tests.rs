@@ -16,6 +16,7 @@ pub(crate) fn account(planned: u64, answered: u64) -> Account {
         latency: [].into(),
         release_lag_p99_ns: Known::Absent("not known".to_owned()),
         burst: Known::Absent("not known".to_owned()),
+        longest_pause_ns: Known::Absent("not known".to_owned()),
     }
 }
 
@@ -286,6 +287,16 @@ fn guards_of_the_generator_fire() {
         it.after.roles.get_mut(&Role::Load).unwrap().run_delay_ns = Known::Value(1 << 40);
     };
     warns(Caveat::GeneratorLate, &Bench::new().measured(waited));
+    let paused = |thousandths: u64| {
+        Bench::new().measured(move |it| {
+            let pause = it.window_ns * thousandths / 1_000;
+            if let Known::Value(account) = &mut it.account {
+                account.longest_pause_ns = Known::Value(pause);
+            }
+        })
+    };
+    warns(Caveat::GeneratorLate, &paused(11));
+    assert!(!paused(10).codes().1.contains(&Caveat::GeneratorLate));
 }
 
 #[test]

@@ -68,6 +68,7 @@ pub fn perfect(shot: &Shot) -> Account {
             .collect(),
         release_lag_p99_ns: Known::Value(1_000),
         burst: Known::Value(1),
+        longest_pause_ns: Known::Value(1_000_000),
     }
 }
 

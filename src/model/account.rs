@@ -155,6 +155,15 @@ pub struct Account {
     pub release_lag_p99_ns: super::reading::Known<u64>,
     /// The largest number of requests released within one millisecond.
     pub burst: super::reading::Known<u64>,
+    /// The longest time that the generator stood still while it made load, by its own watch, nanoseconds.
+    /// Its clock of a request starts only when it runs again, so that no response time shows it.
+    #[serde(default = "unwatched")]
+    pub longest_pause_ns: super::reading::Known<u64>,
+}
+
+/// What records say that were written before the generator watched itself.
+fn unwatched() -> super::reading::Known<u64> {
+    super::reading::Known::Absent("the generator did not watch itself".to_owned())
 }
 
 impl Account {

@@ -216,8 +216,8 @@ codes! {
             "The load generator used more than 70 % of its cores: part of the latency is its own.",
             "Give the load role more cores or plan a lower rate.";
         GeneratorLate = "generator_late":
-            "The load generator waited for a CPU: high quantiles are absent.",
-            "Give the load role cores of its own.";
+            "The load generator waited for a CPU or stood still: high quantiles are absent.",
+            "Give the load role cores of its own, and keep whatever stops processes away from the machine.";
         FixedWorkChanged = "fixed_work_changed":
             "A fixed piece of work took more than a tenth longer or shorter than at the start of the run.",
             "See the range in the report.";

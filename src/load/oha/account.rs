@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::output::{self, Output};
 use super::quantile::{self, Printed};
 use super::requests::{self, KeptRequest};
-use super::{REQUESTS_FILE, RESULT_FILE};
+use super::{REQUESTS_FILE, RESULT_FILE, WATCH_FILE, Watch};
 use crate::load::RawOutput;
 use crate::model::account::Late;
 use crate::model::{Account, Count, Known, LatencyValue, Quantile, Shot};
@@ -42,8 +42,19 @@ pub(super) fn account(raw: &RawOutput, shot: &Shot) -> Result<Account, String> {
         latency: latencies(&output, shot, sent, kept.as_deref())?,
         release_lag_p99_ns: release(shot, kept.as_deref(), complete, release_lag_p99),
         burst: release(shot, kept.as_deref(), complete, |_, kept| burst(kept)),
+        longest_pause_ns: Known::from(watched(raw)),
         errors: output.errors,
     })
+}
+
+/// What the generator saw of itself.
+fn watched(raw: &RawOutput) -> Result<u64, String> {
+    let bytes = raw
+        .get(WATCH_FILE)
+        .ok_or_else(|| format!("there is no {WATCH_FILE}"))?;
+    let watch: Watch =
+        serde_json::from_slice(bytes).map_err(|fault| format!("{WATCH_FILE}: {fault}"))?;
+    Ok(watch.longest_pause_ns)
 }
 
 /// A run that was cut short writes complete JSON too; only its length tells.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::{ALLOW_DEBUG, Oha, REQUESTS_FILE, RESULT_FILE};
+use super::{ALLOW_DEBUG, Oha, REQUESTS_FILE, RESULT_FILE, WATCH_FILE};
 use crate::engine::MemberSpec;
 use crate::load::{Address, headers_sent, host_sent};
 use crate::model::{CpuSet, LoadPoint, Shot};
@@ -24,7 +24,7 @@ pub(super) fn member(
     command.extend(shape(shot));
     command.extend(request(shot, address)?);
     let body = shot.request.body.clone();
-    let mut outputs = vec![RESULT_FILE.to_owned()];
+    let mut outputs = vec![RESULT_FILE.to_owned(), WATCH_FILE.to_owned()];
     outputs.extend(shot.keep_requests.then(|| REQUESTS_FILE.to_owned()));
     Ok(MemberSpec {
         name: "oha".parse().map_err(|_| "have a name".to_owned())?,
@@ -74,6 +74,8 @@ fn own(oha: &Oha, shot: &Shot, cpus: &CpuSet) -> Vec<String> {
         "--pin".to_owned(),
         cpus.to_string(),
         "--gate".to_owned(),
+        "--watch".to_owned(),
+        WATCH_FILE.to_owned(),
     ];
     if shot.keep_requests {
         words.extend(["--requests".to_owned(), REQUESTS_FILE.to_owned()]);

@@ -24,6 +24,16 @@ pub const PROGRAM: &str = "loadlab-oha";
 pub const RESULT_FILE: &str = "oha.json";
 /// The file that every request is kept in, where that is asked for.
 pub const REQUESTS_FILE: &str = "requests.csv.gz";
+/// The file that says how long the generator stood still.
+pub const WATCH_FILE: &str = "watch.json";
+
+/// What `loadlab-oha` saw of itself while it made load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Watch {
+    /// The longest time that it stood still, nanoseconds.
+    pub longest_pause_ns: u64,
+}
 /// The line on standard error that says: at the gate, waiting for one line on standard input.
 pub const READY_LINE: &str = "loadlab-oha: ready";
 /// The start of the line that marks the load's beginning; `CLOCK_MONOTONIC` in nanoseconds follows.

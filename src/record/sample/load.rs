@@ -87,6 +87,7 @@ impl Turn<'_> {
             latency: readings::latency(p50),
             release_lag_p99_ns: Known::Value(1_000_000),
             burst: Known::Value(2),
+            longest_pause_ns: Known::Value(1_000_000),
         }
     }
 
@@ -132,6 +133,7 @@ impl Turn<'_> {
                 before: 10,
                 after: 12 + answered,
                 own: 2,
+                cpu: None,
             })),
             connections_peak: None,
             answers: vec![check(self.candidate()), check(self.candidate())],

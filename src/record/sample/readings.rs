@@ -137,6 +137,7 @@ pub(super) fn probe(sample: &Sample, of: &str, fault: Option<Fault>) -> ProbeRea
             latency: latency(noisy(sample, &format!("{of}.p50"), 100_000)),
             release_lag_p99_ns: Known::Value(1_000_000),
             burst: Known::Value(4),
+            longest_pause_ns: Known::Value(1_000_000),
         }),
         cpu_ns: Known::Value(answered * noisy(sample, of, 20_000)),
         load_cpu_ns: Known::Value(SECOND / 4),

@@ -40,13 +40,13 @@ fn described(shot: &Shot) -> Result<MemberSpec, String> {
 #[test]
 fn an_open_loop_says_everything() {
     let member = described(&shot()).unwrap();
-    let expected = "/opt/loadlab-oha --pin 2-3 --gate -- --no-tui --output-format json \
+    let expected = "/opt/loadlab-oha --pin 2-3 --gate --watch watch.json -- --no-tui --output-format json \
         --output oha.json --worker-threads 2 --http-version 1.1 --redirect 0 --disable-compression \
         -t 2500ms --connect-timeout 2500ms -z 1min -c 32 -q 1000 --latency-correction -w -m GET \
         --host=127.0.0.1:8080 -H accept: */* -H accept-encoding: gzip -H user-agent: loadlab \
         http://127.0.0.1:8080/page.html?a=1&b=%20";
     assert_eq!(member.command.join(" "), expected);
-    assert_eq!(member.outputs, ["oha.json"]);
+    assert_eq!(member.outputs, ["oha.json", "watch.json"]);
     assert!(member.gated && member.files.is_empty() && member.user.is_none());
     let env: Vec<_> = member
         .env
@@ -68,13 +68,16 @@ fn a_closed_loop_with_body_own_host_and_every_request_kept() {
         ("User-Agent".to_owned(), "own".to_owned()),
     ]);
     let member = described(&shot).unwrap();
-    let expected = "/opt/loadlab-oha --pin 2-3 --gate --requests requests.csv.gz -- --no-tui \
+    let expected = "/opt/loadlab-oha --pin 2-3 --gate --watch watch.json --requests requests.csv.gz -- --no-tui \
         --output-format json --output oha.json --worker-threads 2 --http-version 1.1 --redirect 0 \
         --disable-compression -t 2500ms --connect-timeout 2500ms -z 1min -c 32 -m POST \
         --host=shop.example -H accept: */* -H user-agent: own -D request-body \
         http://127.0.0.1:8080/page.html?a=1&b=%20";
     assert_eq!(member.command.join(" "), expected);
-    assert_eq!(member.outputs, ["oha.json", "requests.csv.gz"]);
+    assert_eq!(
+        member.outputs,
+        ["oha.json", "watch.json", "requests.csv.gz"]
+    );
     assert_eq!(member.files["request-body"], b"a=\0");
 }
 
