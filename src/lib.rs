@@ -29,3 +29,4 @@ pub mod record;
 pub mod report;
 pub mod review;
 pub mod run;
+pub mod weights;

@@ -78,6 +78,14 @@ pub enum Verb {
         after_help = "Examples:\n  loadlab plan experiment.yaml\n  loadlab plan --format json experiment.yaml | jq .totals\n  loadlab plan --expanded experiment.yaml"
     )]
     Plan(Plan),
+    /// Measure known weights on this machine and say whether loadlab reads them rightly.
+    ///
+    /// Test servers whose every cost is known beforehand go through the whole pipeline: manifest, lock, run,
+    /// estimate. Takes about two minutes, needs nginx and two CPUs, and leaves nothing behind.
+    #[command(
+        after_help = "Examples:\n  loadlab selftest\n  loadlab selftest --format json > selftest.json\n  loadlab selftest --keep /tmp/known-weights"
+    )]
+    Selftest(Selftest),
     /// Measure into a new draft, or go on with one.
     #[command(
         after_help = "Examples:\n  loadlab run experiment.yaml\n  loadlab run experiment.yaml --only plain\n  loadlab run --resume runs/nginx-gzip/2026-01-31-0f3a"
@@ -248,6 +256,20 @@ pub struct Run {
     /// The load generator's program, if not the one beside `loadlab`.
     #[arg(long, value_name = "PROGRAM")]
     pub generator: Option<PathBuf>,
+}
+
+/// `selftest`
+#[derive(Debug, Args)]
+pub struct Selftest {
+    /// Keep manifest, lock and draft in this folder, which must not exist.
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// The load generator's program, if not the one beside `loadlab`.
+    #[arg(long, value_name = "PROGRAM")]
+    pub generator: Option<PathBuf>,
+    /// For whom the output is written.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// `report`

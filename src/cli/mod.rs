@@ -17,6 +17,7 @@ mod progress;
 mod report;
 mod run;
 mod schema;
+mod selftest;
 mod source;
 pub mod ui;
 mod validate;
@@ -72,6 +73,7 @@ fn dispatch(verb: Verb, ui: Ui) -> Result<(), Failure> {
         Verb::Lock(words) => lock::lock(&words, ui),
         Verb::Plan(words) => plan::plan(&words, ui),
         Verb::Run(words) => run::run(&words, ui),
+        Verb::Selftest(words) => selftest::selftest(&words, ui),
         Verb::Report(words) => report::report(&words, ui),
         Verb::Exclude(words) => entries::exclude(&words, ui),
         Verb::Publish(words) => entries::publish(&words, ui),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
 use super::args::Run;
 use super::equipment::{self, Equipment};
 use super::failure::{Code, Failure};
@@ -15,24 +17,28 @@ use crate::plan::{self, Plan};
 use crate::record::resume::Circumstances;
 use crate::record::{Draft, Inputs, Origin};
 use crate::record::{Event, Records};
-use crate::run::{Cancel, Closing, RunError};
+use crate::run::{Cancel, Closing, Observer, RunError};
 
 /// Measures; ends with what the run showed of the instrument.
 ///
 /// # Errors
 /// When something is missing or unfit, blocks stayed invalid, or a person interrupted it.
 pub fn run(arguments: &Run, ui: Ui) -> Result<(), Failure> {
-    let (draft, equipment, plan, records) = match &arguments.resume {
+    let ready = match &arguments.resume {
         Some(folder) => resume(folder, arguments, ui)?,
         None => begin(arguments, ui)?,
     };
-    measure(&draft, &equipment, &plan, &records, ui)
+    measure(&ready, ui)
 }
 
-type Ready = (Draft, Equipment, Plan, Records);
+/// Everything that measuring needs: the draft, the equipment, the plan, and what was recorded before.
+pub type Ready = (Draft, Equipment, Plan, Records);
 
 /// Checks everything before the draft is made, so that a fault leaves nothing behind.
-fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
+///
+/// # Errors
+/// When something is missing or unfit.
+pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let file = arguments
         .file
         .as_deref()
@@ -218,52 +224,51 @@ fn same_circumstances(
         .hint("measure anew with `loadlab run FILE`, or name the profile it was begun with"))
 }
 
-fn measure(
-    draft: &Draft,
-    equipment: &Equipment,
-    plan: &Plan,
-    records: &Records,
+fn measure(ready: &Ready, ui: Ui) -> Result<(), Failure> {
+    let shown = paths::shown(ready.0.folder());
+    ui.note(&format!("draft: {shown}"));
+    let cancel = Cancel::default();
+    let mut progress = Progress::new(ui);
+    match drive(ready, Hearing::begin()?, &mut progress, &cancel, ui)? {
+        Ok(closing) => judge(&closing, &cancel, &shown, ui),
+        Err(error) => Err(failed(&error, &cancel, &shown)),
+    }
+}
+
+/// Runs the loop until it ends or somebody stops it.
+///
+/// # Errors
+/// When it cannot begin. How it ended is the value.
+pub fn drive(
+    (draft, equipment, plan, records): &Ready,
+    hearing: Hearing,
+    observer: &mut dyn Observer,
+    cancel: &Cancel,
     ui: Ui,
-) -> Result<(), Failure> {
+) -> Result<Result<Closing, RunError>, Failure> {
     let experiment = draft
         .expanded()
         .map_err(|error| Failure::caused(Code::Damaged, &error))?;
     let mut writer = draft
         .writer()
         .map_err(|error| Failure::caused(Code::Damaged, &error))?;
-    let shown = paths::shown(draft.folder());
-    ui.note(&format!("draft: {shown}"));
-    let mut progress = Progress::new(ui);
-    let cancel = Cancel::default();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::new(
-                Code::Internal,
-                format!("cannot start the run loop: {error}"),
-            )
-        })?;
+    let Hearing { runtime, signals } = hearing;
     warn_of_leftovers(&runtime, equipment, ui);
-    let closing = runtime.block_on(async {
-        let signals = tokio::spawn(listen(cancel.clone(), ui));
+    Ok(runtime.block_on(async {
+        let signals = tokio::spawn(listen(signals, cancel.clone(), ui));
         let closing = crate::run::run(
             plan,
             &experiment,
             records,
             &equipment.rig,
             &mut writer,
-            &mut progress,
-            &cancel,
+            observer,
+            cancel,
         )
         .await;
         signals.abort();
         closing
-    });
-    match closing {
-        Ok(closing) => judge(&closing, &cancel, &shown, ui),
-        Err(error) => Err(failed(&error, &cancel, &shown)),
-    }
+    }))
 }
 
 /// What a killed run left behind may use the cores that are measured on.
@@ -281,20 +286,44 @@ fn warn_of_leftovers(runtime: &tokio::runtime::Runtime, equipment: &Equipment, u
     }
 }
 
+/// The runtime of a run, which hears signals from its beginning: none of them ends loadlab any more, and
+/// one that comes before the loop runs is heard when it does.
+pub struct Hearing {
+    runtime: tokio::runtime::Runtime,
+    signals: Option<[Signal; 3]>,
+}
+
+impl Hearing {
+    /// Begins to hear.
+    ///
+    /// # Errors
+    /// When there can be no runtime.
+    pub fn begin() -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                let message = format!("cannot start the run loop: {error}");
+                Failure::new(Code::Internal, message)
+            })?;
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        let entered = runtime.enter();
+        let signals: Result<Vec<_>, _> = kinds.map(signal).into_iter().collect();
+        drop(entered);
+        Ok(Self {
+            runtime,
+            signals: signals.ok().and_then(|signals| signals.try_into().ok()),
+        })
+    }
+}
+
 /// Hears SIGINT, SIGTERM and SIGHUP until the run ends.
-async fn listen(cancel: Cancel, ui: Ui) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ];
-    let Ok([mut interrupt, mut terminate, mut hangup]) = kinds
-        .map(signal)
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()
-        .map(|signals| <[_; 3]>::try_from(signals).expect("three kinds give three signals"))
-    else {
+async fn listen(signals: Option<[Signal; 3]>, cancel: Cancel, ui: Ui) {
+    let Some([mut interrupt, mut terminate, mut hangup]) = signals else {
         return;
     };
     loop {

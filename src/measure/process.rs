@@ -57,6 +57,13 @@ pub fn stat(pid: i32) -> Option<ProcessStat> {
     parse_stat(&String::from_utf8_lossy(&fs::read(file(pid, "stat")).ok()?))
 }
 
+/// The name of one process, as the kernel cuts it to 15 bytes; absent when there is none with this number.
+#[must_use]
+pub fn name(pid: i32) -> Option<String> {
+    let name = fs::read(file(pid, "comm")).ok()?;
+    Some(String::from_utf8_lossy(&name).trim_end().to_owned())
+}
+
 /// Every process of the machine that can be seen. Takes some ten microseconds per process.
 #[must_use]
 pub fn all() -> Vec<ProcessStat> {

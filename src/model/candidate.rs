@@ -205,6 +205,8 @@ pub enum Witness {
         /// Path of the page.
         path: String,
     },
+    /// The account of loadlab's own test server: answers, and the CPU time of its process.
+    Stub,
     /// A page whose body has the count, found by a regular expression's first group.
     Counter {
         /// Path of the page.

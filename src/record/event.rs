@@ -295,6 +295,19 @@ pub struct WitnessCount {
     pub after: u64,
     /// Requests that loadlab itself sent between the two.
     pub own: u64,
+    /// CPU time that the candidate says its process used; absent where the witness does not say it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpu: Option<WitnessCpu>,
+}
+
+/// What a candidate says of its own CPU time, since it started. loadlab's two requests for the account
+/// are part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct WitnessCpu {
+    /// Before the window, nanoseconds.
+    pub before_ns: u64,
+    /// After the window, nanoseconds.
+    pub after_ns: u64,
 }
 
 /// Something that happened to the candidate.

@@ -5,17 +5,25 @@ use super::bench::Bench;
 use super::broken::Broken;
 use super::ready::get;
 use super::role::Running;
+use crate::load::stub::{self, COUNT_PATH};
 use crate::model::candidate::Witness;
 use crate::model::{Known, Nanoseconds};
 use crate::probe;
-use crate::record::event::WitnessCount;
+use crate::record::event::{WitnessCount, WitnessCpu};
 
 const WITHIN: Nanoseconds = Nanoseconds::seconds(5);
 
 /// The count before a window, and how many of loadlab's own requests each reading adds to it.
 pub(super) struct Opening {
-    before: u64,
+    before: Account,
     own: u64,
+}
+
+/// What a candidate says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Account {
+    answered: u64,
+    cpu_ns: Option<u64>,
 }
 
 /// Reads the count before a window, twice: a page that counts its own requests shows it.
@@ -31,7 +39,8 @@ pub(super) async fn opening(
         let first = count(candidate, witness).await?;
         let before = count(candidate, witness).await?;
         let own = before
-            .checked_sub(first)
+            .answered
+            .checked_sub(first.answered)
             .ok_or("the count went backwards")?;
         Ok::<_, String>(Opening { before, own })
     };
@@ -52,27 +61,51 @@ pub(super) async fn closing(
         Known::Absent(reason) => return Ok(Some(Known::Absent(reason))),
     };
     let after = bench.unless_cancelled(count(candidate, witness)).await?;
+    let cpu = |before: Account, after: Account| {
+        let (before_ns, after_ns) = before.cpu_ns.zip(after.cpu_ns)?;
+        Some(WitnessCpu {
+            before_ns,
+            after_ns,
+        })
+    };
     Ok(Some(Known::from(after.map(|after| WitnessCount {
-        before,
-        after,
+        before: before.answered,
+        after: after.answered,
         own,
+        cpu: cpu(before, after),
     }))))
 }
 
-async fn count(running: &Running<'_>, witness: &Witness) -> Result<u64, String> {
+async fn count(running: &Running<'_>, witness: &Witness) -> Result<Account, String> {
     let path = match witness {
         Witness::StubStatus { path } | Witness::Counter { path, .. } => path,
+        Witness::Stub => COUNT_PATH,
     };
     let answer = ask(running, &get(path), WITHIN.duration()).await?;
     let text = String::from_utf8_lossy(&answer.body);
     if answer.status != 200 {
         return Err(format!("GET {path} had status {}", answer.status));
     }
+    let only_answers = |answered| Account {
+        answered,
+        cpu_ns: None,
+    };
     match witness {
-        Witness::StubStatus { .. } => probe::witness(&text).map_err(|error| error.to_string()),
-        Witness::Counter { pattern, .. } => counted(&text, pattern),
+        Witness::StubStatus { .. } => probe::witness(&text)
+            .map(only_answers)
+            .map_err(|error| error.to_string()),
+        Witness::Counter { pattern, .. } => counted(&text, pattern).map(only_answers),
+        Witness::Stub => said(&answer.body),
     }
     .map_err(|because| format!("GET {path}: {because}"))
+}
+
+fn said(body: &[u8]) -> Result<Account, String> {
+    let count = stub::read_count(body).map_err(|error| format!("no account of a stub: {error}"))?;
+    Ok(Account {
+        answered: count.answered,
+        cpu_ns: Some(count.cpu_ns),
+    })
 }
 
 fn counted(text: &str, pattern: &str) -> Result<u64, String> {
@@ -87,7 +120,18 @@ fn counted(text: &str, pattern: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::{Account, counted, said};
+
+    #[test]
+    fn a_stub_says_answers_and_cpu_time() {
+        let expected = Account {
+            answered: 12,
+            cpu_ns: Some(1_800_000),
+        };
+        assert_eq!(said(br#"{"answered":12,"cpu_ns":1800000}"#), Ok(expected));
+        let other = said(b"not found").unwrap_err();
+        assert!(other.starts_with("no account of a stub: "), "{other}");
+    }
 
     #[test]
     fn a_counter_is_the_first_group() {

@@ -286,6 +286,7 @@ fn ready(wire: Option<wire::Ready>, owner: &Owner<'_>, context: &mut Context<'_>
 
 fn witness(rule: wire::Witness, owner: &Owner<'_>, context: &mut Context<'_>) -> Witness {
     match rule {
+        wire::Witness::Stub {} => Witness::Stub,
         wire::Witness::StubStatus { path } => Witness::StubStatus { path },
         wire::Witness::Counter {
             path,

@@ -26,7 +26,7 @@ pub(super) struct Written {
 
 enum WrittenProgram {
     Process(Box<wire::Process>),
-    Stub(wire::Stub),
+    Stub(Box<wire::Stub>),
 }
 
 /// The only member of a role, when it does not name its members.

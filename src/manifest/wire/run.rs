@@ -34,7 +34,7 @@ pub(in crate::manifest) struct Candidate {
     /// Settings that differ from the vendor's default, for the page. Default: none.
     #[schemars(extend("x-change-class" = "cosmetic"))]
     pub(in crate::manifest) departures: Option<Vec<Departure>>,
-    /// An independent count of answers. Default: none; a stub has its own.
+    /// An independent count of answers; a stub's own is `{kind: stub}`. Default: none.
     pub(in crate::manifest) witness: Option<Witness>,
 }
 
@@ -136,7 +136,7 @@ pub(in crate::manifest) enum Run {
     /// A local command.
     Process(Box<Process>),
     /// loadlab's own test server.
-    Stub(Stub),
+    Stub(Box<Stub>),
     /// Several members that share the role's budget and cores.
     Members {
         /// The members by name, in starting order.
@@ -152,7 +152,7 @@ pub(in crate::manifest) enum MemberRun {
     /// A local command.
     Process(Box<Process>),
     /// loadlab's own test server.
-    Stub(Stub),
+    Stub(Box<Stub>),
 }
 
 /// A local command.
@@ -291,6 +291,8 @@ pub(in crate::manifest) struct Departure {
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-change-class" = "method"))]
 pub(in crate::manifest) enum Witness {
+    /// The account of loadlab's own test server: answers, and the CPU time of its process.
+    Stub {},
     /// nginx's `stub_status` page: its third number, requests.
     StubStatus {
         /// Path of the page.

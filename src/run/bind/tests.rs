@@ -219,6 +219,7 @@ fn planted_servers_answer_and_count_as_their_programs_do() {
         crate::model::candidate::Witness::StubStatus { path } => {
             assert_eq!(path, nginx::STATUS_PATH);
         }
+        crate::model::candidate::Witness::Stub => panic!("the page is named"),
     };
     counts(Weight::stub(Nanoseconds(1)));
     counts(Weight::nginx());
