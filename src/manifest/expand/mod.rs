@@ -17,6 +17,7 @@ mod scenario;
 mod standards;
 mod steps;
 mod stub;
+mod words;
 
 use std::path::PathBuf;
 
@@ -80,6 +81,7 @@ pub(super) fn expand(
     let phases = phase::phases(manifest.phases, &scenarios, budgets, machine.scale, context);
     let order = analysis::order(manifest.order, &phases, context);
     let derived = derived::derived(manifest.derived, &phases, budgets, context);
+    words::check(&page, &phases, &derived, context);
     let primary = manifest.primary;
     let primary = primary.map(|primary| analysis::primary(primary, &phases, context));
     let coverage = analysis::coverage(manifest.coverage, context);
