@@ -16,7 +16,7 @@ use crate::model::{Caveat, Digest, Experiment};
 use crate::plan::{self, Plan};
 use crate::record::resume::Circumstances;
 use crate::record::{Draft, Inputs, Origin};
-use crate::record::{Event, Records};
+use crate::record::{Event, Records, WriteError};
 use crate::run::{Cancel, Closing, Observer, RunError};
 
 /// Measures; ends with what the run showed of the instrument.
@@ -184,6 +184,7 @@ fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     equipment.take_cores(&experiment)?;
     equipment.name(draft.entry());
     let mut records = draft.records().map_err(|error| damaged(&error))?.records;
+    note_reboot(&records, &equipment, ui);
     if records.opened().is_none() {
         // The run was killed between making the draft and its first record, or the records are lost.
         draft.unbegun().map_err(|error| damaged(&error))?;
@@ -192,6 +193,18 @@ fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
         records = open(&draft, &loaded, caveats)?;
     }
     Ok((draft, equipment, plan, records))
+}
+
+/// A machine that was started again is the same machine; it is said, because it may explain a drift.
+fn note_reboot(records: &Records, equipment: &Equipment, ui: Ui) {
+    let before = records
+        .sessions()
+        .last()
+        .and_then(|last| last.boot_id.value());
+    let now = equipment.rig.machine.boot_id.value();
+    if before.zip(now).is_some_and(|(before, now)| before != now) {
+        ui.note("this machine was started again since the last session; going on");
+    }
 }
 
 fn same_circumstances(
@@ -249,9 +262,7 @@ pub fn drive(
     let experiment = draft
         .expanded()
         .map_err(|error| Failure::caused(Code::Damaged, &error))?;
-    let mut writer = draft
-        .writer()
-        .map_err(|error| Failure::caused(Code::Damaged, &error))?;
+    let mut writer = draft.writer().map_err(|error| unwritable(&error))?;
     let Hearing { runtime, signals } = hearing;
     warn_of_leftovers(&runtime, equipment, ui);
     Ok(runtime.block_on(async {
@@ -269,6 +280,21 @@ pub fn drive(
         signals.abort();
         closing
     }))
+}
+
+/// A draft that this user may not write to is whole; anything else is not.
+fn unwritable(error: &WriteError) -> Failure {
+    let denied = std::iter::successors(Some(error as &dyn std::error::Error), |error| {
+        error.source()
+    })
+    .filter_map(|error| error.downcast_ref::<std::io::Error>())
+    .any(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
+    if denied {
+        Failure::caused(Code::Unfit, error)
+            .hint("go on as the user that the draft belongs to, or give its folder to this one")
+    } else {
+        Failure::caused(Code::Damaged, error)
+    }
 }
 
 /// What a killed run left behind may use the cores that are measured on.

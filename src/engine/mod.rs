@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use crate::model::facts::EngineFacts;
 use crate::model::name::{MemberName, PortName};
 use crate::model::reading::EffectiveLimits;
-use crate::model::{Budget, CpuSet, Role, RoleReading};
+use crate::model::{Budget, CpuSet, Known, Role, RoleReading};
 
 /// What loadlab marks everything with that it makes, so that `gc` finds it and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,6 +160,8 @@ pub enum Trouble {
     Unfit,
     /// The engine went away.
     Lost,
+    /// Files could not be written: the disk is full, or its file system read-only.
+    Storage,
     /// Anything else.
     Failed,
 }
@@ -197,6 +199,14 @@ pub trait Engine: Send + Sync {
 
     /// Reads the group's counters.
     async fn read(&self, group: &Group) -> Result<RoleReading, EngineError>;
+
+    /// CPU time so far of processes that left the group and live, nanoseconds; absent: this engine does not
+    /// look for them, or none can leave.
+    async fn outside_ns(&self, _group: &Group) -> Result<Known<u64>, EngineError> {
+        Ok(Known::Absent(
+            "this engine does not look for what left a group".to_owned(),
+        ))
+    }
 
     /// Reads the group's limits back from the kernel.
     async fn limits(&self, group: &Group) -> Result<EffectiveLimits, EngineError>;

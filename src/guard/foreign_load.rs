@@ -124,10 +124,16 @@ fn known_ns(window: &Window<'_>, cpus: &CpuSet, experiment: &Experiment) -> u64 
         })
     };
     let roles: u64 = window.roles().map(of_role).sum();
+    // What left the candidate's group is the candidate's: an outcome, no fault of the machine.
+    let outside = if overlaps(&Role::Candidate) {
+        window.outside_ns(&Role::Candidate)
+    } else {
+        0
+    };
     let own = if overlaps(&Role::Load) {
         window.own_cpu_ns()
     } else {
         0
     };
-    roles.saturating_add(own)
+    roles.saturating_add(outside).saturating_add(own)
 }

@@ -139,6 +139,12 @@ fn guards_of_the_probe_fire() {
         it.cpu_ns = it.cpu_ns.clone().map(|cpu_ns| cpu_ns * 13 / 10);
     };
     breaks(GuardCode::ProbeDrift, &Bench::new().probed(dear));
+    // The same difference may be made by the steps of the counter alone.
+    let coarse = |it: &mut crate::model::reading::ProbeReading| {
+        it.cpu_unsure_ns = it.cpu_ns.value().map_or(0, |cpu_ns| cpu_ns * 3 / 10);
+        dear(it);
+    };
+    assert_eq!(Bench::new().probed(coarse).codes().0, []);
     let slow = |it: &mut crate::model::reading::ProbeReading| {
         if let Known::Value(account) = &mut it.account {
             let quantile = crate::probe::verdict::PROBE_QUANTILE;

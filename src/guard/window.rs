@@ -86,6 +86,16 @@ impl<'a> Window<'a> {
         })
     }
 
+    /// CPU time that a role's processes used outside of its group, nanoseconds; 0 where none was seen.
+    #[must_use]
+    pub fn outside_ns(&self, role: &Role) -> u64 {
+        let of = |edge: &crate::model::reading::Edge| {
+            let read = edge.outside_ns.get(role);
+            read.and_then(|known| known.value().copied()).unwrap_or(0)
+        };
+        of(&self.measured.after).saturating_sub(of(&self.measured.before))
+    }
+
     /// CPU time of a role on one CPU, nanoseconds; absent where the source has none.
     #[must_use]
     pub fn cpu_on_ns(&self, role: &Role, cpu: u32) -> Option<u64> {

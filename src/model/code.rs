@@ -131,6 +131,18 @@ codes! {
     }
 }
 
+impl GuardCode {
+    /// Whether no other block can be measured either: the run ends, and the try is made again when it
+    /// is resumed.
+    #[must_use]
+    pub const fn ends_run(self) -> bool {
+        matches!(
+            self,
+            Self::Interrupted | Self::EngineLost | Self::ImageMismatch
+        )
+    }
+}
+
 codes! {
     /// What a measurement showed of the candidate. A result, never a reason to try again.
     Outcome {

@@ -146,10 +146,17 @@ pub struct RoleReading {
     pub memory: Known<MemoryReading>,
     /// Processes and threads.
     pub processes: Known<u64>,
+    /// How often the limit of processes refused a new one since the group was made.
+    #[serde(default = "not_recorded")]
+    pub refused_processes: Known<u64>,
     /// Time runnable threads waited for a CPU, nanoseconds.
     pub run_delay_ns: Known<u64>,
     /// Each member.
     pub members: Vec<MemberReading>,
+}
+
+fn not_recorded() -> Known<u64> {
+    Known::Absent("it was not recorded".to_owned())
 }
 
 /// One CPU's times since boot, nanoseconds, as `/proc/stat` counts them.
@@ -227,6 +234,10 @@ pub struct Edge {
     pub roles: BTreeMap<Role, RoleReading>,
     /// What the kernel enforces for each role.
     pub limits: BTreeMap<Role, EffectiveLimits>,
+    /// CPU time so far of a role's processes that left its group, nanoseconds: those that live and were
+    /// recognised by their session, their family or their working folder.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outside_ns: BTreeMap<Role, Known<u64>>,
 }
 
 /// What is read every second inside a window.
@@ -254,6 +265,9 @@ pub struct ProbeReading {
     pub account: Known<super::account::Account>,
     /// CPU time of the probe's group in the counter window, nanoseconds.
     pub cpu_ns: Known<u64>,
+    /// How far `cpu_ns` may be off for the steps of its counter, nanoseconds; 0 where it is exact.
+    #[serde(default)]
+    pub cpu_unsure_ns: u64,
     /// CPU time of the generator in the counter window, nanoseconds.
     pub load_cpu_ns: Known<u64>,
     /// Length of the counter window, nanoseconds.

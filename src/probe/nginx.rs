@@ -42,6 +42,8 @@ fn find_in(path: &std::ffi::OsStr) -> Result<PathBuf, NoNginx> {
         .filter(|folder| folder.is_absolute())
         .collect();
     folders.extend(PLACES.map(PathBuf::from));
+    let mut seen = std::collections::BTreeSet::new();
+    folders.retain(|folder| seen.insert(folder.clone()));
     let executable = |file: &PathBuf| {
         file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
     };

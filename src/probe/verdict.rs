@@ -37,6 +37,17 @@ pub fn cpu_per_request_ps(reading: &ProbeReading) -> Option<u64> {
     u64::try_from(per_request).ok()
 }
 
+/// How far [`cpu_per_request_ps`] may be off for the steps of its counter, thousandths of a nanosecond.
+fn cpu_unsure_ps(reading: &ProbeReading) -> u64 {
+    let answered = reading
+        .account
+        .value()
+        .map_or(0, |account| account.answered.get());
+    let unsure = u128::from(reading.cpu_unsure_ns) * 1000;
+    let per_request = unsure.checked_div(u128::from(answered)).unwrap_or(0);
+    u64::try_from(per_request).unwrap_or(u64::MAX / 2)
+}
+
 /// The watched quantile of the response time, nanoseconds; its upper bound where only bounds are
 /// known; absent where the rank has no value.
 #[must_use]
@@ -99,7 +110,8 @@ pub fn invalid(
 /// How the reading drifted from the calibration readings; empty: it did not.
 ///
 /// A change is drift when it is beyond `probe_drift_deviations` robust standard deviations of the
-/// calibration and at least `probe_drift_at_least` of its median. CPU per request drifts both ways;
+/// calibration and at least `probe_drift_at_least` of its median. CPU per request drifts both ways, by
+/// more than the steps of its counter can make of it;
 /// the response time only upwards, and by no less than the generator's release step.
 #[must_use]
 pub fn drift(
@@ -108,12 +120,15 @@ pub fn drift(
     thresholds: &Thresholds,
 ) -> Vec<String> {
     let mut found = Vec::new();
+    let unsure_ps =
+        cpu_unsure_ps(reading) + calibration.iter().map(cpu_unsure_ps).max().unwrap_or(0);
     if let Some((now, usual)) = changed(
         cpu_per_request_ps(reading),
         calibration,
         cpu_per_request_ps,
         thresholds,
-    ) {
+    ) && now.abs_diff(usual) > unsure_ps
+    {
         found.push(format!(
             "the probe's CPU per request was {} ns, {} ns at the start",
             now / 1000,

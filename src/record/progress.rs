@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{Attempt, BlockFinished, BlockStarted, Event, Measured};
 use super::fold::Records;
-use crate::model::{BlockId, CandidateName, GuardCode, MeasurementId, ScenarioName};
+use crate::model::{BlockId, CandidateName, MeasurementId, ScenarioName};
 use crate::plan::{Block, Plan};
 
 /// How a try at a block ended.
@@ -14,7 +14,8 @@ pub enum Ending {
     Valid,
     /// A guard was breached: it is kept, marked and tried again.
     Invalid,
-    /// loadlab was interrupted or killed; it does not use up a try.
+    /// loadlab was interrupted or killed, or the run ended for want of the engine or of the programs it
+    /// began with; it does not use up a try.
     CutOff,
 }
 
@@ -154,10 +155,10 @@ impl Progress {
 /// How an attempt ended by its last record.
 #[must_use]
 pub fn ending(finished: &BlockFinished) -> Ending {
-    let interrupted = |breach: &super::event::Breach| breach.code == GuardCode::Interrupted;
+    let ends_run = |breach: &super::event::Breach| breach.code.ends_run();
     if finished.breaches.is_empty() {
         Ending::Valid
-    } else if finished.breaches.iter().any(interrupted) {
+    } else if finished.breaches.iter().any(ends_run) {
         Ending::CutOff
     } else {
         Ending::Invalid

@@ -29,14 +29,8 @@ impl Ended {
     /// Whether a guard was breached that ends the run: the request to stop, an engine that is gone, or
     /// programs that are no longer those the run began with.
     pub(super) fn ends_run(&self) -> Option<&Breach> {
-        let ends = |code| {
-            matches!(
-                code,
-                GuardCode::Interrupted | GuardCode::EngineLost | GuardCode::ImageMismatch
-            )
-        };
         let breaches = self.finished.breaches.iter();
-        breaches.into_iter().find(|breach| ends(breach.code))
+        breaches.into_iter().find(|breach| breach.code.ends_run())
     }
 }
 
@@ -176,9 +170,9 @@ async fn clean_up(
 }
 
 /// Judges the try and records its end.
-fn finish(bench: &mut Bench<'_>, next: &Next, ends: Ends) -> Result<Ended, RunError> {
-    if matches!(ends.fatal, Some(RunError::Journal(_))) {
-        return Err(ends.fatal.unwrap_or(RunError::Abandoned));
+fn finish(bench: &mut Bench<'_>, next: &Next, mut ends: Ends) -> Result<Ended, RunError> {
+    if let Some(error) = ends.fatal.take_if(|error| error.keeps_nothing()) {
+        return Err(error);
     }
     let context = Context {
         experiment: bench.experiment,

@@ -49,11 +49,14 @@ impl Broken {
 
 impl From<EngineError> for Broken {
     fn from(error: EngineError) -> Self {
-        let code = match error.kind {
-            Trouble::Lost => GuardCode::EngineLost,
-            Trouble::NoProgram | Trouble::Unfit | Trouble::Failed => GuardCode::HarnessError,
-        };
-        Self::breach(code, error.to_string())
+        match error.kind {
+            // What is not kept was not measured.
+            Trouble::Storage => Self::Fatal(error.into()),
+            Trouble::Lost => Self::breach(GuardCode::EngineLost, error.to_string()),
+            Trouble::NoProgram | Trouble::Unfit | Trouble::Failed => {
+                Self::harness(error.to_string())
+            }
+        }
     }
 }
 

@@ -18,12 +18,14 @@ type Readings = BTreeMap<Role, RoleReading>;
 /// The opening edge: the counters last, so that they are read as late as possible.
 pub(super) async fn opening(bench: &Bench<'_>, places: &[&Place]) -> Result<Edge, Broken> {
     let limits = limits(places).await?;
+    let outside_ns = outside(places).await?;
     let host = bench.host()?;
     let roles = readings(places).await?;
     Ok(Edge {
         host,
         roles,
         limits,
+        outside_ns,
     })
 }
 
@@ -36,6 +38,7 @@ pub(super) async fn closing(bench: &Bench<'_>, places: &[&Place]) -> Result<Edge
         host,
         roles,
         limits,
+        outside_ns: outside(places).await?,
     })
 }
 
@@ -56,6 +59,17 @@ async fn limits(places: &[&Place]) -> Result<BTreeMap<Role, EffectiveLimits>, En
         limits.insert(place.group.role.clone(), effective);
     }
     Ok(limits)
+}
+
+/// What the candidate's processes used outside of its group.
+async fn outside(places: &[&Place]) -> Result<BTreeMap<Role, Known<u64>>, EngineError> {
+    let mut outside = BTreeMap::new();
+    for Place { engine, group, .. } in places.iter().copied() {
+        if group.role == Role::Candidate {
+            outside.insert(group.role.clone(), engine.outside_ns(group).await?);
+        }
+    }
+    Ok(outside)
 }
 
 /// A sample inside a window: what could not be read is left out.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Trouble};
 use crate::model::{Digest, EngineKind};
 use crate::record::{IllegalSequence, JournalError};
 
@@ -64,4 +64,15 @@ pub enum RunError {
     /// The second request to stop: nothing was cleaned up; `loadlab gc` finds what is left.
     #[error("stopped at once; `loadlab gc` lists what was left behind")]
     Abandoned,
+}
+
+impl RunError {
+    /// Whether nothing can be kept any more, so that the try in progress must not be recorded as one.
+    pub(super) const fn keeps_nothing(&self) -> bool {
+        match self {
+            Self::Journal(_) => true,
+            Self::Engine(error) => matches!(error.kind, Trouble::Storage),
+            _ => false,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::watch::Seen;
 use crate::model::reading::{Edge, MemberReading};
-use crate::model::{MemberName, Outcome, Role, RoleReading};
+use crate::model::{MemberName, Outcome, Role, RoleReading, Share};
 use crate::record::event::Incident;
 
 /// What happened to the candidate until now.
@@ -49,8 +49,37 @@ const LEAST_CPU_PER_ANSWER_NS: u64 = 500;
 /// Answers below which nothing can be said.
 const ENOUGH_ANSWERS: u64 = 1000;
 
-/// Answers came, but the candidate's group did no work: somebody else answered for it.
-pub(super) fn escaped(answered: u64, before: &Edge, after: &Edge) -> Option<Incident> {
+/// Work of the candidate that its group does not show: processes that left it used more of a core than
+/// this share of the time, or answers came while the group did no work.
+pub(super) fn escaped(
+    answered: u64,
+    before: &Edge,
+    after: &Edge,
+    allowed: Share,
+) -> Option<Incident> {
+    let detail = left(before, after, allowed).or_else(|| idle(answered, before, after))?;
+    Some(Incident {
+        outcome: Outcome::EscapedCpu,
+        detail,
+    })
+}
+
+fn left(before: &Edge, after: &Edge, allowed: Share) -> Option<String> {
+    let outside = |edge: &Edge| {
+        let known = edge.outside_ns.get(&Role::Candidate)?;
+        known.value().copied()
+    };
+    let used = outside(after)?.saturating_sub(outside(before)?);
+    let length = after
+        .host
+        .monotonic_ns
+        .saturating_sub(before.host.monotonic_ns);
+    let limit = u128::from(length) * u128::from(allowed.millionths());
+    (u128::from(used) * 1_000_000 > limit)
+        .then(|| format!("processes of the candidate used {used} ns of CPU outside of its group"))
+}
+
+fn idle(answered: u64, before: &Edge, after: &Edge) -> Option<String> {
     let cpu = |edge: &Edge| {
         let reading = edge.roles.get(&Role::Candidate)?;
         reading
@@ -61,21 +90,34 @@ pub(super) fn escaped(answered: u64, before: &Edge, after: &Edge) -> Option<Inci
     let ((earlier, step), (later, _)) = cpu(before).zip(cpu(after))?;
     let used = later.checked_sub(earlier)? + step;
     let least = answered.saturating_mul(LEAST_CPU_PER_ANSWER_NS);
-    (answered >= ENOUGH_ANSWERS && used < least).then(|| Incident {
-        outcome: Outcome::EscapedCpu,
-        detail: format!(
-            "{answered} answers came while the candidate's group used {used} ns of CPU"
-        ),
+    (answered >= ENOUGH_ANSWERS && used < least).then(|| {
+        format!("{answered} answers came while the candidate's group used {used} ns of CPU")
     })
 }
 
-/// The candidate had as many processes and threads as its budget allows.
-pub(super) fn limit_reached(after: &Edge) -> Option<Incident> {
-    let found = *after.roles.get(&Role::Candidate)?.processes.value()?;
+/// The candidate had as many processes and threads as its budget allows, or was refused one in the
+/// window.
+pub(super) fn limit_reached(before: &Edge, after: &Edge) -> Option<Incident> {
     let limit = *after.limits.get(&Role::Candidate)?.processes.value()?;
-    (found >= limit).then(|| Incident {
+    let reading = after.roles.get(&Role::Candidate)?;
+    let refused = |edge: &Edge| {
+        let reading = edge.roles.get(&Role::Candidate)?;
+        reading.refused_processes.value().copied()
+    };
+    let refused = refused(after)
+        .zip(refused(before))
+        .map_or(0, |(after, before)| after.saturating_sub(before));
+    let found = reading.processes.value().copied().unwrap_or(0);
+    let detail = if refused > 0 {
+        format!("{refused} processes or threads were refused, the budget allows {limit}")
+    } else if found >= limit {
+        format!("{found} processes and threads, the budget allows {limit}")
+    } else {
+        return None;
+    };
+    Some(Incident {
         outcome: Outcome::LimitReached,
-        detail: format!("{found} processes and threads, the budget allows {limit}"),
+        detail,
     })
 }
 

@@ -17,7 +17,7 @@ use super::witness;
 use crate::engine::Exit;
 use crate::guard::{self, OutcomeFacts};
 use crate::model::reading::{Edge, IdleReading, Sample};
-use crate::model::{Experiment, GuardCode, Outcome, Role};
+use crate::model::{Experiment, GuardCode, Outcome, Role, Share};
 use crate::plan::Measurement;
 use crate::record::Event;
 use crate::record::event::{Check, Incident, Measured, RawFile};
@@ -89,12 +89,17 @@ struct Watched {
 
 impl Watched {
     /// What happened to the candidate.
-    fn incidents(&self, seen: &Seen) -> Vec<Incident> {
+    fn incidents(&self, seen: &Seen, foreign: Share) -> Vec<Incident> {
         let account = self.shown.account.value();
         let answered = account.map_or(0, |account| account.answered.get());
         let mut incidents = incidents::between(seen, &self.before, &self.after);
-        incidents.extend(incidents::escaped(answered, &self.before, &self.after));
-        incidents.extend(incidents::limit_reached(&self.after));
+        incidents.extend(incidents::escaped(
+            answered,
+            &self.before,
+            &self.after,
+            foreign,
+        ));
+        incidents.extend(incidents::limit_reached(&self.before, &self.after));
         incidents
     }
 }
@@ -155,7 +160,10 @@ async fn window<'a>(
         &watched.shown,
     )?;
     windows.stage.groups.stop(bench, &Role::Load).await?;
-    let incidents = watched.incidents(&windows.candidate.watch.seen());
+    let incidents = watched.incidents(
+        &windows.candidate.watch.seen(),
+        bench.experiment.guards.foreign_load,
+    );
     let measured = Measured {
         attempt,
         id: measurement.id.clone(),

@@ -133,6 +133,7 @@ async fn drive(
     Ok(ProbeReading {
         account: shooting.shown(bench, exit).await?.account,
         cpu_ns: cpu_ns(&before, &after, &Role::Probe),
+        cpu_unsure_ns: cpu_unsure_ns(&after),
         load_cpu_ns: cpu_ns(&before, &after, &Role::Load),
         window_ns: after
             .host
@@ -245,6 +246,16 @@ fn cpu_ns(before: &Edge, after: &Edge, role: &Role) -> Known<u64> {
         },
         Known::Value,
     )
+}
+
+/// Each process of the probe is rounded to a step of the counter, at either edge.
+fn cpu_unsure_ns(after: &Edge) -> u64 {
+    let reading = after.roles.get(&Role::Probe);
+    let unsure = reading.and_then(|reading| {
+        let step = reading.cpu.value()?.granularity_ns;
+        Some(step.saturating_mul(reading.processes.value().copied().unwrap_or(1)))
+    });
+    unsure.unwrap_or(0)
 }
 
 fn witness(before: Option<u64>, after: Option<u64>, own: Option<u64>) -> Known<u64> {

@@ -9,7 +9,6 @@ use super::left::TimeLeft;
 use super::observer::Notice;
 use super::turn::{Stage, Turn};
 use super::{Closing, calibration, rehearsal, role};
-use crate::model::GuardCode;
 use crate::model::candidate::Lifetime;
 use crate::plan::Plan;
 use crate::record::event::{Rehearsed, Session};
@@ -181,9 +180,10 @@ fn close(
 ) -> Result<Closing, RunError> {
     let because = measured.as_ref().err().map(ToString::to_string);
     let closing = closing(progress, bench.experiment.attempts, because);
-    if let Err(Broken::Fatal(error @ RunError::Journal(_))) = measured {
-        return Err(error);
-    }
+    let measured = match measured {
+        Err(Broken::Fatal(error)) if error.keeps_nothing() => return Err(error),
+        other => other,
+    };
     bench.record(Event::Closed {
         complete: closing.complete,
         because: closing.because.clone(),
@@ -193,12 +193,8 @@ fn close(
     match measured {
         Ok(()) => Ok(closing),
         Err(Broken::Fatal(error)) => Err(error),
-        Err(Broken::Breach(breach)) => match breach.code {
-            GuardCode::Interrupted | GuardCode::EngineLost | GuardCode::ImageMismatch => {
-                Ok(closing)
-            }
-            _ => Err(RunError::Beginning(breach.evidence)),
-        },
+        Err(Broken::Breach(breach)) if breach.code.ends_run() => Ok(closing),
+        Err(Broken::Breach(breach)) => Err(RunError::Beginning(breach.evidence)),
         Err(Broken::Outcome(_, detail)) => Err(RunError::Beginning(detail)),
     }
 }

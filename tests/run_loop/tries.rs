@@ -114,7 +114,9 @@ async fn a_resumed_run_rehearses_nobody_again() {
 
 #[tokio::test(start_paused = true)]
 async fn programs_that_change_end_the_run_before_anything_more_is_measured() {
-    let mut story = Story::of(experiment());
+    let mut experiment = experiment();
+    experiment.attempts = 1;
+    let mut story = Story::of(experiment);
     story.fakes.rig.pinned = Arc::new(FakePins::changing(2));
     let closing = story.run().await.unwrap();
     assert_eq!(
@@ -137,4 +139,28 @@ async fn programs_that_change_end_the_run_before_anything_more_is_measured() {
     story.fakes.rig.pinned = Arc::new(loadlab::run::Unpinned);
     let closing = story.run().await.unwrap();
     assert_eq!((closing.complete, closing.valid), (true, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_takes_no_more_ends_the_run_and_uses_up_no_try() {
+    for (operation, part) in [("stop", "b0001a1"), ("reserve", "b0001a1w02")] {
+        let mut experiment = experiment();
+        experiment.attempts = 1;
+        let role = match operation {
+            "stop" => Role::Candidate,
+            _ => Role::Load,
+        };
+        let full = Effect::Fail(Trouble::Storage);
+        let mut story = Story::of(experiment).fault(operation, role, part, full);
+        let error = story.run().await.unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("cannot {operation} the group")),
+            "{error}"
+        );
+        assert_eq!(story.ends(), ["fixed-rate.r01.one.a1"]);
+        assert!(story.fakes.engine.held().is_empty(), "{operation}");
+        let closing = story.run().await.unwrap();
+        assert_eq!((closing.complete, closing.valid), (true, 4), "{operation}");
+        assert_eq!(story.ends()[1], "fixed-rate.r01.two.a2");
+    }
 }

@@ -171,6 +171,7 @@ impl Engine for FakeEngine {
                 source: Source::Fake,
             }),
             processes: Known::Value(found.processes()),
+            refused_processes: Known::Value(0),
             run_delay_ns: Known::Value(0),
             members: members.collect(),
         })

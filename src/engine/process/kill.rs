@@ -28,7 +28,7 @@ pub(super) fn processes(folder: &Path) -> BTreeSet<i32> {
 }
 
 /// A group and all groups below it, parents first.
-fn below(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn below(folder: &Path) -> Vec<PathBuf> {
     let mut groups = vec![folder.to_owned()];
     let mut next = 0;
     while let Some(group) = groups.get(next) {

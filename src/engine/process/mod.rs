@@ -14,6 +14,7 @@ mod leftovers;
 mod limits;
 pub mod lock;
 mod member;
+mod outside;
 mod port;
 mod reading;
 mod reserve;
@@ -121,6 +122,22 @@ fn failed<E: std::fmt::Display>(
     }
 }
 
+/// The same for what writes files: a disk that takes no more is no fault of a block.
+fn unwritten(operation: &'static str, object: String) -> impl FnOnce(io::Error) -> EngineError {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    move |because| {
+        let full = [StorageFull, ReadOnlyFilesystem, QuotaExceeded].contains(&because.kind());
+        EngineError {
+            kind: if full {
+                Trouble::Storage
+            } else {
+                Trouble::Failed
+            },
+            ..failed(operation, object)(because)
+        }
+    }
+}
+
 fn refused(operation: &'static str, object: String) -> impl FnOnce(Refusal) -> EngineError {
     move |refusal| EngineError {
         operation,
@@ -176,9 +193,13 @@ impl Engine for ProcessEngine {
                 ports.insert((member.clone(), name.clone()), port);
             }
         }
-        let running = self.make(role, tag).await.map_err(|error| EngineError {
-            kind: Trouble::Unfit,
-            ..failed("reserve", object())(error)
+        let running = self.make(role, tag).await.map_err(|error| {
+            let error = unwritten("reserve", object())(error);
+            let kind = match error.kind {
+                Trouble::Storage => Trouble::Storage,
+                _ => Trouble::Unfit,
+            };
+            EngineError { kind, ..error }
         })?;
         let work = role
             .members
@@ -248,6 +269,11 @@ impl Engine for ProcessEngine {
         Ok(reading::read(&*self.find(group, "read")?))
     }
 
+    async fn outside_ns(&self, group: &Group) -> Result<Known<u64>, EngineError> {
+        let running = self.find(group, "look for what left")?;
+        Ok(Known::Value(outside::cpu_ns(&running)))
+    }
+
     async fn limits(&self, group: &Group) -> Result<EffectiveLimits, EngineError> {
         Ok(reading::limits(&*self.find(group, "read the limits of")?))
     }
@@ -293,7 +319,7 @@ impl Engine for ProcessEngine {
         stop::stop(&running)
             .await
             .map_err(failed("stop", object()))?;
-        stop::move_logs(&running, logs).map_err(failed("keep the logs of", object()))
+        stop::move_logs(&running, logs).map_err(unwritten("keep the logs of", object()))
     }
 
     async fn release(&self, group: Group) -> Result<(), EngineError> {

@@ -1,6 +1,7 @@
 //! Reading a group: CPU time, memory, processes, run delay, members.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::group::{Progress, Running};
@@ -8,7 +9,7 @@ use super::kill;
 use super::limits;
 use crate::measure::cgroup::{Version, v1, v2};
 use crate::measure::process::{self, ProcessStat};
-use crate::measure::{clock, known, single};
+use crate::measure::{clock, keyed, known, single};
 use crate::model::name::MemberName;
 use crate::model::reading::{CpuReading, EffectiveLimits, MemberReading, MemoryReading};
 use crate::model::{CpuSet, Known, RoleReading, Source};
@@ -44,6 +45,7 @@ pub(super) fn read(group: &Running) -> RoleReading {
         cpu,
         memory: memory(group, &pids),
         processes: processes(group, tree.as_ref()),
+        refused_processes: refused(group),
         run_delay_ns: run_delay(&pids),
         members: members(group),
     }
@@ -135,6 +137,27 @@ fn processes(group: &Running, tree: Option<&Tree>) -> Known<u64> {
         }
         (None, None) => Known::Absent("no `pids` cgroup holds the group".to_owned()),
     }
+}
+
+/// How often the limit of processes refused one. Version 1 counts in the group that asked, version 2
+/// in the one that has the limit.
+fn refused(group: &Running) -> Known<u64> {
+    let Some((version, folder)) = group.folders.of("pids") else {
+        return Known::Absent("no `pids` cgroup holds the group".to_owned());
+    };
+    let folders = match version {
+        Version::V1 => kill::below(folder),
+        Version::V2 => vec![folder.to_owned()],
+    };
+    let count = |folder: &PathBuf| {
+        let events = folder.join("pids.events");
+        known(&events, "a line `max`", |text| keyed(text, "max"))
+    };
+    let counts = folders.iter().map(count);
+    counts.fold(Known::Value(0), |sum, count| match (sum, count) {
+        (Known::Value(sum), Known::Value(count)) => Known::Value(sum + count),
+        (Known::Absent(because), _) | (_, Known::Absent(because)) => Known::Absent(because),
+    })
 }
 
 /// The sum over threads that live; one that ended takes its delay with it.

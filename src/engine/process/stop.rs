@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::group::{Progress, Running};
-use super::{kill, tree};
+use super::{kill, outside, tree};
 use crate::model::name::MemberName;
 
 /// How long what was killed may take to be gone.
@@ -24,6 +24,9 @@ pub(super) async fn stop(group: &Running) -> io::Result<()> {
     ask(group).await;
     if group.folders.listing().is_some() {
         kill::kill(&group.folders.all()).await?;
+    }
+    for process in outside::processes(group) {
+        tree::signal(process.pid, Signal::KILL);
     }
     if group.stay {
         end_trees(group).await?;

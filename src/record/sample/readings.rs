@@ -71,6 +71,7 @@ pub(super) fn role(role: &Role, monotonic_ns: u64, cpu_ns: u64, memory_bytes: u6
             source: Source::CgroupV2,
         }),
         processes: Known::Value(2),
+        refused_processes: Known::Value(0),
         run_delay_ns: Known::Value(cpu_ns / 1_000),
         members: vec![MemberReading {
             name: "main".parse().expect("a made-up name is plain"),
@@ -99,6 +100,7 @@ pub(super) fn edge(host: HostReading, candidate_ns: u64, load_ns: u64, memory_by
             (Role::Load, role(&Role::Load, at, load_ns, 20 << 20)),
         ]),
         limits: BTreeMap::from([(Role::Candidate, limits(0)), (Role::Load, limits(1))]),
+        outside_ns: BTreeMap::new(),
     }
 }
 
@@ -140,6 +142,7 @@ pub(super) fn probe(sample: &Sample, of: &str, fault: Option<Fault>) -> ProbeRea
             longest_pause_ns: Known::Value(1_000_000),
         }),
         cpu_ns: Known::Value(answered * noisy(sample, of, 20_000)),
+        cpu_unsure_ns: 0,
         load_cpu_ns: Known::Value(SECOND / 4),
         window_ns: SECOND + 50_000_000,
         witness: Known::Value(answered),
