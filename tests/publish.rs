@@ -869,3 +869,50 @@ fn the_real_renderer_publishes_verifies_and_reproduces() {
     }
     assert!(rendered.contains_key(layout::SUMS) && rendered.contains_key("report/entry.md"));
 }
+
+/// What an experiment lays into its `templates/` replaces what is built in, through a real render, and
+/// the entry carries it and comes out again with it.
+#[test]
+fn an_experiments_own_templates_make_its_page_for_ever() {
+    let sample = small();
+    let mut inputs = sample.inputs();
+    for (name, text) in [
+        (
+            "page.md.j2",
+            "# {{ head.title }}\n{% include \"foot.md.j2\" %}",
+        ),
+        ("foot.md.j2", "\nMade by {{ head.cite }}\n"),
+        ("chart.css", ".chart { color-scheme: light; }\n"),
+    ] {
+        let bytes = text.as_bytes().to_vec();
+        inputs.templates.insert(name.to_owned(), bytes);
+    }
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("runs/sample");
+    let draft = Draft::create(&folder, sample.entry(), &inputs).unwrap();
+    sample.go_on(&draft).unwrap();
+    let entry = loadlab::review::publish(&draft, &root.path().join("results")).unwrap();
+    let read = |name: &str| std::fs::read_to_string(entry.join(name)).unwrap();
+    let page = read("report/entry.md");
+    assert!(page.starts_with("# "), "{page}");
+    assert!(page.contains("\nMade by "), "{page}");
+    assert_eq!(page.lines().count(), 3, "{page}");
+    let own = ".chart { color-scheme: light; }";
+    assert!(read("report/entry.html").contains(own));
+    let charts = files(&entry.join("report/charts"));
+    assert!(!charts.is_empty());
+    for (name, bytes) in &charts {
+        assert!(String::from_utf8_lossy(bytes).contains(own), "{name}");
+    }
+    assert_eq!(
+        loadlab::review::reproduce(&entry).unwrap(),
+        Reproduction::Same
+    );
+    std::fs::write(entry.join("templates/foot.md.j2"), "\nMade by nobody\n").unwrap();
+    let verification = loadlab::review::verify(&entry).unwrap();
+    assert!(matches!(verification.levels[0], Level::Failed(_)));
+    assert!(matches!(
+        loadlab::review::reproduce(&entry).unwrap(),
+        Reproduction::Damaged(faults) if faults.iter().any(|it| it.file == "templates/foot.md.j2")
+    ));
+}

@@ -82,8 +82,9 @@ pub(super) fn expand(
     let order = analysis::order(manifest.order, &phases, context);
     let derived = derived::derived(manifest.derived, &phases, budgets, context);
     words::check(&page, &phases, &derived, context);
-    let primary = manifest.primary;
-    let primary = primary.map(|primary| analysis::primary(primary, &phases, context));
+    let primary = manifest
+        .primary
+        .map(|it| analysis::primary(it, &phases, context));
     let coverage = analysis::coverage(manifest.coverage, context);
     let of = (&manifest.name.0, machine.scale);
     let standards = standards::standards(manifest.standards, of, &phases, budgets, context);

@@ -156,12 +156,7 @@ pub(crate) fn page(
         phases: phases(&source, charts, svg),
         comparisons: comparisons::table(experiment, summary),
         derived: comparisons::derived(experiment, summary),
-        results: experiment
-            .page
-            .results
-            .iter()
-            .map(|it| named_result(&text, it))
-            .collect::<Result<_, _>>()?,
+        results: named_results(&text, experiment)?,
         prose: context
             .prose
             .map(|it| text("entry.md.j2", it))
@@ -233,6 +228,14 @@ fn confidence(
         word,
         because: text("finding.because", &finding.because)?,
     })
+}
+
+fn named_results(
+    text: &impl Fn(&str, &str) -> Result<Text, RenderError>,
+    experiment: &crate::model::Experiment,
+) -> Result<Vec<NamedResult>, RenderError> {
+    let results = experiment.page.results.iter();
+    results.map(|it| named_result(text, it)).collect()
 }
 
 fn named_result(

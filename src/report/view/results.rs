@@ -211,13 +211,18 @@ pub(crate) fn outcomes(cell: &summary::Cell, selects: bool) -> (String, String) 
     (text, small.join(", "))
 }
 
-/// The metrics of a role in a phase: a row for each scenario, load point and candidate.
-fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<Table> {
+/// The metrics of a phase that a role has; every one of the candidate's.
+fn metrics_of(source: &Source<'_>, phase: &Phase, role: &Role) -> Vec<Metric> {
     let has = |metric: &Metric| {
         let of = |it: &Estimate| it.phase == phase.name && it.role == *role && it.metric == *metric;
         *role == Role::Candidate || source.summary.estimates.iter().any(of)
     };
-    let metrics: Vec<Metric> = phase.estimate.keys().copied().filter(has).collect();
+    phase.estimate.keys().copied().filter(has).collect()
+}
+
+/// The metrics of a role in a phase: a row for each scenario, load point and candidate.
+fn metrics<'a>(source: &Source<'a>, phase: &'a Phase, role: &'a Role) -> Option<Table> {
+    let metrics = metrics_of(source, phase, role);
     let scales: Vec<Scale> = metrics
         .iter()
         .map(|it| source.scale(phase, role, *it))
