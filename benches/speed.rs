@@ -11,7 +11,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use loadlab::model::Digest;
+use loadlab::record::event::{RawFile, Session};
 use loadlab::record::sample::Sample;
+use loadlab::record::{Event, Journal, JournalError, Line};
 
 fn row(what: &str, seen: &str, bound: &str) {
     println!("{what:<58} {seen:>22}   {bound}");
@@ -41,29 +44,109 @@ fn status(key: &str) -> u64 {
     kib.and_then(|kib| kib.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// Makes the peak begin again at what is resident now.
-fn reset_peak() {
-    let _ = std::fs::write("/proc/self/clear_refs", "5");
-}
-
-fn estimate_and_render(rounds: u32) {
-    let sample = Sample {
+/// A published entry's records in a file: so many rounds at ten rates for two candidates.
+fn sample(rounds: u32) -> Sample {
+    Sample {
         rounds,
         rates: (1..=10).map(|step| step * 1000).collect(),
         ..Sample::default()
+    }
+}
+
+/// A journal that writes lines into a file and keeps none.
+struct Lines {
+    file: std::io::BufWriter<std::fs::File>,
+    sequence: u64,
+    previous: Digest,
+}
+
+impl Journal for Lines {
+    fn append(&mut self, event: Event) -> Result<(), JournalError> {
+        let line = Line {
+            sequence: self.sequence,
+            previous: self.previous,
+            realtime_ns: 1_795_996_800_000_000_000 + self.sequence * 1_000_000_000,
+            event,
+        };
+        let mut bytes = serde_json::to_vec(&line).expect("an event has a JSON form");
+        self.previous = Digest::of(&bytes);
+        self.sequence += 1;
+        bytes.push(b'\n');
+        self.file.write_all(&bytes).expect("the disk takes it");
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    fn store_raw(&mut self, name: &str, bytes: &[u8]) -> Result<RawFile, JournalError> {
+        Ok(RawFile {
+            file: format!("raw/{name}"),
+            digest: Digest::of(bytes),
+            bytes: bytes.len() as u64,
+        })
+    }
+
+    fn logs(&self, name: &str) -> std::path::PathBuf {
+        Path::new("/logs").join(name)
+    }
+}
+
+fn write_records(rounds: u32, to: &Path) {
+    let sample = sample(rounds);
+    let file = std::fs::File::create(to).expect("a file can be made");
+    let mut lines = Lines {
+        file: std::io::BufWriter::new(file),
+        sequence: 0,
+        previous: Digest::of(b""),
     };
-    let (experiment, plan, records) = (sample.experiment(), sample.plan(), sample.records());
-    let measurements = plan.totals.measurements;
-    reset_peak();
-    let resident = status("VmRSS");
+    let opened = Event::Opened(Box::new(sample.opening()));
+    let first = Line {
+        sequence: 0,
+        previous: Digest::of(b""),
+        realtime_ns: 0,
+        event: opened.clone(),
+    };
+    lines.append(opened).expect("a journal takes everything");
+    let opened = loadlab::record::Records::new(vec![first]);
+    let driven = sample.drive(&mut lines, &opened, None);
+    driven.expect("a sample fits its own plan");
+    lines.file.flush().expect("the disk takes it");
+}
+
+/// Reads records line by line, estimates and renders; in a process of its own, so that its peak of
+/// memory is its own.
+fn estimate_and_render(rounds: u32, records: &Path) {
+    let sample = sample(rounds);
+    let (experiment, plan) = (sample.experiment(), sample.plan());
+    let before = status("VmHWM");
+    let file = std::fs::File::open(records).expect("the records were written");
+    let mut lines = loadlab::record::Lines::new(file, records);
+    let mut reading = loadlab::estimate::Reading::new(&experiment, &plan);
+    let (mut opened, mut sessions) = (None, Vec::new());
+    let (begun, mut kept) = (Instant::now(), Duration::ZERO);
+    while let Some(line) = lines.advance().expect("the records are whole") {
+        match &line.event {
+            Event::Opened(first) => opened = Some(first.clone()),
+            Event::Session(session) => sessions.push(session.clone()),
+            _ => {}
+        }
+        let taken = Instant::now();
+        reading.take(line.realtime_ns, line.event);
+        kept += taken.elapsed();
+    }
+    let read = begun.elapsed().saturating_sub(kept);
     let begun = Instant::now();
-    let summary = loadlab::estimate::estimate(&records, &experiment, &plan, &[]);
-    let estimated = begun.elapsed();
-    let sessions = records.sessions();
+    let readings = reading.finish();
+    let summary = loadlab::estimate::summarise(&readings, &experiment, &plan, &[]);
+    drop(readings);
+    let estimated = begun.elapsed() + kept;
     let host = sample.inputs().host;
+    let sessions: Vec<&Session> = sessions.iter().map(Box::as_ref).collect();
     let context = loadlab::report::Context {
         experiment: &experiment,
-        opened: records.opened().expect("a sample was opened"),
+        opened: &opened.expect("the records begin with their opening"),
         sessions: &sessions,
         host: &host,
         lock: None,
@@ -71,19 +154,31 @@ fn estimate_and_render(rounds: u32) {
         files: &[],
         published: false,
     };
+    let begun = Instant::now();
     let files = loadlab::report::render(&summary, &context, &loadlab::report::Templates::default());
     let rendered = begun.elapsed();
     let bytes: usize = files.map_or(0, |files| files.values().map(Vec::len).sum());
-    let grown = status("VmHWM").saturating_sub(resident);
+    let what = |what: &str| format!("{} measurements: {what}", plan.totals.measurements);
+    let length = std::fs::metadata(records).map_or(0, |it| it.len()) >> 20;
     row(
-        &format!("estimate {measurements} measurements"),
-        &milliseconds(estimated),
+        &what("read and check"),
+        &format!("{}, {length} MiB", milliseconds(read)),
+        "",
+    );
+    row(&what("estimate"), &milliseconds(estimated), "");
+    row(
+        &what("render"),
+        &format!("{}, {} MiB", milliseconds(rendered), bytes >> 20),
         "",
     );
     row(
-        &format!("estimate and render {measurements} measurements ({bytes} bytes)"),
-        &format!("{}, {grown} MiB", milliseconds(rendered)),
-        "under 1 s and 300 MB for 100,000",
+        &what("estimate and render"),
+        &format!(
+            "{}, {} MiB",
+            milliseconds(estimated + rendered),
+            status("VmHWM")
+        ),
+        &format!("under 1 s and 300 MB for 100,000 ({before} MiB before)"),
     );
 }
 
@@ -118,6 +213,7 @@ fn validate(loadlab: &Path) {
             .arg("validate")
             .arg(&file)
             .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .status();
         status = run.ok().and_then(|status| status.code());
     });
@@ -164,12 +260,28 @@ fn hashing() {
 }
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, part, rounds, records] = arguments.as_slice()
+        && part == "estimate"
+    {
+        let rounds = rounds.parse().expect("a number of rounds");
+        return estimate_and_render(rounds, records.as_ref());
+    }
     let loadlab = Path::new(env!("CARGO_BIN_EXE_loadlab"));
     row("what", "seen", "bound");
     start(loadlab);
     validate(loadlab);
     hashing();
-    for rounds in [500, 5_000] {
-        estimate_and_render(rounds);
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let records = folder.path().join("records.jsonl");
+    for rounds in [50, 500, 5_000] {
+        write_records(rounds, &records);
+        let own = std::env::current_exe().expect("a benchmark knows its program");
+        let run = Command::new(own)
+            .arg("estimate")
+            .arg(rounds.to_string())
+            .arg(&records)
+            .status();
+        assert!(run.is_ok_and(|status| status.success()), "{rounds} rounds");
     }
 }

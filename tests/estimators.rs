@@ -398,7 +398,7 @@ mod summary {
             primary.because.as_deref(),
             Some("n of 3 and 3 reach a coverage of 90.0 %, declared are 95%")
         );
-        assert_eq!(primary.interval.as_ref().unwrap().coverage.0, "0.9");
+        assert_eq!(primary.interval.as_ref().unwrap().coverage.get(), 0.9);
         assert!(
             at_95
                 .caveats
@@ -502,24 +502,20 @@ mod summary {
 
     /// The same events in another order of blocks.
     fn shuffled(records: &Records, keys: &[u64]) -> Records {
-        let (head, rest): (Vec<Line>, Vec<Line>) =
-            records.lines().iter().cloned().partition(|line| {
-                !matches!(
-                    line.event,
-                    loadlab::record::Event::Measured(_) | loadlab::record::Event::BlockFinished(_)
-                )
-            });
-        let mut rest: Vec<(u64, Line)> = rest
-            .into_iter()
-            .enumerate()
-            .map(|(at, line)| (keys[at % keys.len()], line))
-            .collect();
-        rest.sort_by_key(|(key, _)| *key);
-        Records::new(
-            head.into_iter()
-                .chain(rest.into_iter().map(|(_, line)| line))
-                .collect(),
-        )
+        let (mut tries, others): (Vec<Line>, Vec<Line>) = records
+            .lines()
+            .iter()
+            .cloned()
+            .partition(|line| line.event.attempt().is_some());
+        let names: Vec<_> = records.attempts().into_keys().collect();
+        tries.sort_by_key(|line| {
+            let at = names
+                .iter()
+                .position(|name| Some(*name) == line.event.attempt())
+                .unwrap();
+            (keys[at % keys.len()], at)
+        });
+        Records::new(others.into_iter().chain(tries).collect())
     }
 
     proptest::proptest! {

@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use loadlab::estimate;
 use loadlab::model::{GuardCode, Known, Share};
 use loadlab::record::sample::{Fault, Sample};
 use loadlab::record::{Draft, Inputs, Records, layout};
@@ -19,12 +18,7 @@ use loadlab::review::{Files, Level, Material, exclude, index};
 
 /// A renderer of two small files: the real summary, and a page that counts.
 fn render(material: &Material) -> Result<Files, String> {
-    let summary = estimate::estimate(
-        &material.records,
-        &material.experiment,
-        &material.plan,
-        &material.ledger,
-    );
+    let summary = material.summary();
     let mut json = serde_json::to_vec_pretty(&summary).map_err(|error| error.to_string())?;
     json.push(b'\n');
     let kept: u64 = summary.counts.iter().map(|counts| counts.kept).sum();

@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use crate::model::cores::Sharing;
 use crate::model::experiment::OrderRule;
 use crate::model::{Caveat, Experiment, LoadPoint, Metric, PhaseName, Role};
-use crate::probe::verdict::PROBE_STATUS;
-use crate::record::Records;
-use crate::record::event::Event;
 
-use super::centre::{Sample, whole};
 use super::kept::Selection;
+use super::readings::Readings;
 use super::summary::{BlockCounts, CaveatNote, Estimate};
 
 /// Attempts by which the exclusions of two candidates may differ.
@@ -19,17 +16,14 @@ const EQUAL_EXCLUSIONS: u64 = 1;
 /// Every caveat, in the order of the list of codes, each once; where it holds in several places,
 /// with how many and the first.
 pub(super) fn caveats(
-    records: &Records,
+    readings: &Readings,
     experiment: &Experiment,
     selection: &Selection<'_>,
     counts: &[BlockCounts],
     of_rig: Vec<CaveatNote>,
     of_comparisons: Vec<CaveatNote>,
 ) -> Vec<CaveatNote> {
-    let recorded = records
-        .opened()
-        .into_iter()
-        .flat_map(|opened| &opened.caveats);
+    let recorded = (readings.opened).iter().flat_map(|opened| &opened.caveats);
     let recorded: Vec<CaveatNote> = recorded
         .map(|(code, detail)| CaveatNote {
             code: *code,
@@ -181,7 +175,7 @@ fn of_attempts(selection: &Selection<'_>) -> Vec<CaveatNote> {
         .kept
         .values()
         .map(|position| &selection.attempts[*position]);
-    kept.flat_map(|judged| judged.verdict.caveats.iter().cloned())
+    kept.flat_map(|judged| judged.tried.verdict.caveats.iter().cloned())
         .collect()
 }
 
@@ -207,7 +201,7 @@ fn together(notes: Vec<CaveatNote>) -> Vec<CaveatNote> {
 
 /// Response times under twice the probe's: they are the rig's own floor, and marked as such.
 pub(super) fn rig_floor(
-    records: &Records,
+    readings: &Readings,
     experiment: &Experiment,
     estimates: &mut [Estimate],
 ) -> Vec<CaveatNote> {
@@ -221,7 +215,7 @@ pub(super) fn rig_floor(
         };
         let floor = floors
             .entry(estimate.metric)
-            .or_insert_with(|| probe_median(records, quantile));
+            .or_insert_with(|| readings.probes.median(quantile));
         let Some(floor) = *floor else { continue };
         if value.get() < 2.0 * floor {
             estimate.rig_floor = true;
@@ -237,19 +231,4 @@ pub(super) fn rig_floor(
         }
     }
     found
-}
-
-/// The median of a quantile of the probe's response times, nanoseconds.
-fn probe_median(records: &Records, quantile: crate::model::Quantile) -> Option<f64> {
-    use crate::model::LatencyValue;
-    let readings = records.events().filter_map(|event| match event {
-        Event::Probed(probed) => probed.reading.account.value(),
-        _ => None,
-    });
-    let clean = readings.filter(|account| account.with_status(PROBE_STATUS) > 0);
-    let values = clean.filter_map(|account| match account.latency.get(&quantile)? {
-        LatencyValue::Exactly(value) | LatencyValue::Between(_, value) => Some(whole(*value)),
-        LatencyValue::Absent(_) => None,
-    });
-    Sample::of(values).map(|sample| sample.median())
 }

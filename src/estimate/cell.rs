@@ -2,21 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::guard::{self, Window};
-use crate::model::{
-    BlockId, CandidateName, Experiment, LoadPoint, Outcome, PhaseName, Role, ScenarioName, Share,
-};
+use crate::model::{BlockId, CandidateName, Experiment, LoadPoint, PhaseName, ScenarioName};
 use crate::plan::Plan;
-use crate::record::event::Measured;
 
-use super::centre::{Sample, whole};
+use super::centre::Sample;
 use super::kept::Selection;
 use super::observe;
+use super::shown::{Shown, is_at_limit};
 use super::slot::Slot;
 use super::summary::{Cell, Decimal, RanOut};
-
-/// Above this share of its cores a role ran out of CPU.
-const BUSY: Share = Share::percent(90);
 
 /// What names a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,8 +44,8 @@ pub(super) fn cells<'a>(
 ) -> Vec<Repetitions<'a>> {
     let mut cells: BTreeMap<Position<'a>, Repetitions<'a>> = BTreeMap::new();
     let attempted = tally(selection.attempts.iter().flat_map(|judged| {
-        let block = &judged.attempt.block;
-        judged.by_id.keys().map(move |id| (block, *id))
+        let block = &judged.tried.attempt.block;
+        judged.tried.shown.iter().map(move |it| (block, &it.id))
     }));
     let mut blocks: Vec<_> = plan.blocks.iter().collect();
     blocks.sort_by_key(|block| block.id.round);
@@ -108,69 +102,41 @@ fn position(key: &Key<'_>, experiment: &Experiment) -> [usize; 4] {
 impl Repetitions<'_> {
     /// What the repetitions showed besides their metrics.
     pub(super) fn summary(&self, experiment: &Experiment) -> Cell {
-        let measured = || self.kept.iter().filter_map(|slot| slot.measured);
-        let medians = |of: &dyn Fn(&Measured) -> Option<f64>| {
-            Sample::of(measured().filter_map(of)).map(|sample| Decimal::from(sample.median()))
+        let shown = || self.kept.iter().filter_map(|slot| slot.shown);
+        let medians = |of: fn(&Shown) -> Option<f64>| {
+            Sample::of(shown().filter_map(of)).map(|sample| Decimal::from(sample.median()))
         };
-        let candidate_cores = experiment.cores.get(&Role::Candidate);
-        let foreign = |it: &Measured, of: fn(&guard::Foreign) -> u64| {
-            let foreign = guard::foreign(it, candidate_cores?, experiment)?;
-            over(of(&foreign), Window::of(it).length_ns())
-        };
-        let foreign_cores = medians(&|it| foreign(it, |foreign| foreign.low_ns));
-        let foreign_most = medians(&|it| foreign(it, |foreign| foreign.high_ns));
+        let counted = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let foreign_cores = medians(|it| it.foreign.map(|(low, _)| low));
+        let foreign_most = medians(|it| it.foreign.map(|(_, high)| high));
         Cell {
             phase: self.key.phase.clone(),
             scenario: self.key.scenario.clone(),
             at: self.key.at,
             candidate: self.key.candidate.clone(),
-            kept: length(&self.kept),
-            accepted: u64::try_from(self.kept.iter().filter(|slot| slot.accepted).count())
-                .unwrap_or(u64::MAX),
+            kept: counted(self.kept.len()),
+            accepted: counted(self.kept.iter().filter(|slot| slot.accepted).count()),
             attempted: self.attempted,
             outcomes: tally(self.kept.iter().map(|slot| slot.outcome)),
-            ran_out: tally(self.kept.iter().map(|slot| ran_out(slot, experiment))),
-            candidate_busy: medians(&|it| busy(it, &Role::Candidate, experiment)),
-            generator_busy: medians(&|it| busy(it, &Role::Load, experiment)),
+            ran_out: tally(self.kept.iter().map(ran_out)),
+            candidate_busy: medians(|it| it.candidate_busy),
+            generator_busy: medians(|it| it.generator_busy),
             foreign_at_most: foreign_most.filter(|most| Some(most) != foreign_cores.as_ref()),
             foreign_cores,
-            steal: measured()
-                .filter_map(|it| {
-                    let window = Window::of(it);
-                    let stolen = window.host_ns(candidate_cores?, |times| times.steal_ns)?;
-                    over(stolen, window.capacity_ns(candidate_cores?))
-                })
+            steal: shown()
+                .filter_map(|it| it.steal)
                 .reduce(f64::max)
                 .map(Decimal::from),
-            softirq_per_request: medians(&|it| {
-                let softirq = Window::of(it).host_ns(candidate_cores?, |times| times.softirq_ns)?;
-                over(softirq, it.account.value()?.answered.get())
-            }),
-            idle_cores: medians(&|it| {
-                let idle = it.idle.get(&Role::Candidate)?;
-                over(idle.cpu_ns, idle.over_ns)
-            }),
-            not_steady: measured()
-                .filter(|it| guard::is_unsteady(it, experiment.guards.not_steady) == Some(true))
-                .map(|_| 1)
-                .sum(),
-            burst: measured()
-                .filter_map(|it| it.account.value()?.burst.value().copied())
-                .max(),
+            softirq_per_request: medians(|it| it.softirq_per_request),
+            idle_cores: medians(|it| it.idle_cores),
+            not_steady: counted(shown().filter(|it| it.is_unsteady).count()),
+            burst: shown().filter_map(|it| it.burst).max(),
             connections: self.connections,
-            requests: observe::requests(measured()),
+            requests: observe::requests(shown()),
             memory: observe::memory(self, experiment),
-            watched: observe::watched(measured()),
+            watched: observe::watched(shown()),
         }
     }
-}
-
-fn length<T>(items: &[T]) -> u64 {
-    u64::try_from(items.len()).unwrap_or(u64::MAX)
-}
-
-fn over(part: u64, all: u64) -> Option<f64> {
-    (all > 0).then(|| whole(part) / whole(all))
 }
 
 fn tally<T: Ord>(items: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
@@ -181,38 +147,11 @@ fn tally<T: Ord>(items: impl Iterator<Item = T>) -> BTreeMap<T, u64> {
     counts
 }
 
-/// CPU time of a role over what its cores had; absent where either is not known.
-fn busy(measured: &Measured, role: &Role, experiment: &Experiment) -> Option<f64> {
-    let window = Window::of(measured);
-    let cpus = experiment.cores.get(role)?;
-    over(window.cpu_ns(role).ok()?, window.capacity_ns(cpus))
-}
-
-/// Who ran out: a limit of the budget, the generator's, the candidate's or a service's cores, or
-/// nobody; the first that applies.
-pub(super) fn ran_out(slot: &Slot<'_>, experiment: &Experiment) -> RanOut {
-    let at_limit = matches!(
-        slot.outcome,
-        Outcome::Oom | Outcome::LimitReached | Outcome::ConnectionsOverBudget
-    );
-    if at_limit {
-        return RanOut::Budget;
-    }
-    let Some(measured) = slot.measured else {
-        return RanOut::Nobody;
-    };
-    let is_busy = |role: &Role| {
-        let share = busy(measured, role, experiment);
-        share.is_some_and(|share| share > whole(BUSY.millionths()) / 1e6)
-    };
-    let mut services = experiment.services.keys().cloned().map(Role::Service);
-    if guard::generator_ran_out(measured, experiment) {
-        RanOut::Generator
-    } else if is_busy(&Role::Candidate) {
-        RanOut::Candidate
-    } else if services.any(|service| is_busy(&service)) {
-        RanOut::Service
-    } else {
-        RanOut::Nobody
+/// Who ran out; of a block that ended before the window only a limit of its budget is known.
+fn ran_out(slot: &Slot<'_>) -> RanOut {
+    match slot.shown {
+        Some(shown) => shown.ran_out,
+        None if is_at_limit(slot.outcome) => RanOut::Budget,
+        None => RanOut::Nobody,
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn is_complete(selection: &Selection<'_>, plan: &Plan) -> bool {
 pub(super) fn counts(selection: &Selection<'_>, plan: &Plan) -> Vec<BlockCounts> {
     let mut tries: BTreeMap<&BlockId, (u64, u64)> = BTreeMap::new();
     for judged in &selection.attempts {
-        let (all, valid) = tries.entry(&judged.attempt.block).or_default();
+        let (all, valid) = tries.entry(&judged.tried.attempt.block).or_default();
         *all += 1;
         *valid += u64::from(judged.is_valid());
     }

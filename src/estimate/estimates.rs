@@ -1,27 +1,15 @@
 //! Estimates: one metric of one role in one cell, and the same over load points.
 
-use crate::guard;
 use crate::model::{Centre, EstimateRule, Experiment, LoadPoint, Metric, Role};
 
 use super::cell::Repetitions;
 use super::centre::Sample;
 use super::interval::{self, Bounds};
 use super::ratio::Between;
+use super::shown::{roles, wanted};
 use super::slot::Slot;
 use super::summary::{Decimal, Estimate, Interval, Mark, Repetition};
-use super::value::{Value, value};
-
-/// The roles that a metric is estimated for.
-fn roles(metric: Metric, experiment: &Experiment) -> Vec<Role> {
-    let mut roles = vec![Role::Candidate];
-    if metric.is_per_role() {
-        roles.extend(experiment.services.keys().cloned().map(Role::Service));
-    }
-    if matches!(metric, Metric::CpuPerRequest | Metric::CoresUsed) {
-        roles.push(Role::Load);
-    }
-    roles
-}
+use super::value::Value;
 
 /// Whether more of a metric is better.
 pub(super) const fn more_is_better(metric: Metric) -> bool {
@@ -33,27 +21,42 @@ pub(super) fn of_cell(cell: &Repetitions<'_>, experiment: &Experiment) -> Vec<Es
     let Some(phase) = experiment.phases.get(cell.key.phase) else {
         return Vec::new();
     };
-    let achieved = median_achieved(cell, experiment);
+    let wanted = wanted(Some(phase), experiment);
+    let place = |of: (Metric, Role)| wanted.iter().position(|it| *it == of);
+    let achieved = place((Metric::Achieved, Role::Candidate));
+    let achieved = achieved.and_then(|at| median(cell, at));
     let mut estimates = Vec::new();
     for (metric, rule) in &phase.estimate {
         for role in roles(*metric, experiment) {
-            estimates.push(estimate(cell, *metric, role, *rule, experiment, &achieved));
+            if let Some(at) = place((*metric, role.clone())) {
+                let named = Named {
+                    metric: *metric,
+                    role,
+                    at,
+                };
+                estimates.push(estimate(cell, named, *rule, experiment, &achieved));
+            }
         }
     }
     estimates
 }
 
-fn median_achieved(cell: &Repetitions<'_>, experiment: &Experiment) -> Option<Decimal> {
-    let values = values(&cell.kept, Metric::Achieved, &Role::Candidate, experiment);
+/// Which number of every window is estimated.
+struct Named {
+    metric: Metric,
+    role: Role,
+    /// Its place in what is wanted of the phase.
+    at: usize,
+}
+
+fn median(cell: &Repetitions<'_>, at: usize) -> Option<Decimal> {
+    let values = values(&cell.kept, at);
     let sample = Sample::of(accepted(&cell.kept, &values).map(|value| value.low))?;
     Some(Decimal::from(sample.median()))
 }
 
-fn values(slots: &[Slot<'_>], metric: Metric, role: &Role, experiment: &Experiment) -> Vec<Value> {
-    slots
-        .iter()
-        .map(|slot| value(slot, metric, role, experiment))
-        .collect()
+fn values(slots: &[Slot<'_>], at: usize) -> Vec<Value> {
+    slots.iter().map(|slot| slot.value(at)).collect()
 }
 
 /// The values that enter an estimate.
@@ -64,13 +67,13 @@ fn accepted<'a>(slots: &'a [Slot<'_>], values: &'a [Value]) -> impl Iterator<Ite
 
 fn estimate(
     cell: &Repetitions<'_>,
-    metric: Metric,
-    role: Role,
+    named: Named,
     rule: EstimateRule,
     experiment: &Experiment,
     achieved: &Option<Decimal>,
 ) -> Estimate {
-    let values = values(&cell.kept, metric, &role, experiment);
+    let Named { metric, role, at } = named;
+    let values = values(&cell.kept, at);
     let entering: Vec<Between> = accepted(&cell.kept, &values).collect();
     let lows = Sample::of(entering.iter().map(|value| value.low));
     let highs = Sample::of(entering.iter().map(|value| value.high));
@@ -90,7 +93,7 @@ fn estimate(
         at_most: at_most
             .filter(|high| Some(*high) != value)
             .map(Decimal::from),
-        at_least: metric == Metric::Achieved && is_at_least(cell, experiment),
+        at_least: metric == Metric::Achieved && is_at_least(cell),
         because: because(cell, &values, lows.as_ref(), rule.repetitions),
         interval: lows.as_ref().zip(highs.as_ref()).and_then(|(lows, highs)| {
             interval(lows, highs, interval::coverage(experiment.coverage))
@@ -99,7 +102,7 @@ fn estimate(
         max: highs.as_ref().map(|highs| Decimal::from(highs.largest())),
         median: lows.as_ref().map(|lows| Decimal::from(lows.median())),
         achieved: achieved.clone(),
-        with_everything: with_everything(cell, metric, &role, rule, experiment, value),
+        with_everything: with_everything(cell, metric, at, rule, value),
         values: repetitions(&cell.kept, &values),
         role,
         rig_floor: false,
@@ -108,14 +111,10 @@ fn estimate(
 }
 
 /// Whether a closed loop's generator ran out in a repetition that enters.
-fn is_at_least(cell: &Repetitions<'_>, experiment: &Experiment) -> bool {
+fn is_at_least(cell: &Repetitions<'_>) -> bool {
     let closed_loop = matches!(cell.key.at, LoadPoint::Connections(_));
     let mut entering = cell.kept.iter().filter(|slot| slot.accepted);
-    closed_loop
-        && entering.any(|slot| {
-            slot.measured
-                .is_some_and(|it| guard::generator_ran_out(it, experiment))
-        })
+    closed_loop && entering.any(|slot| slot.shown.is_some_and(|it| it.generator_ran_out))
 }
 
 fn because(
@@ -163,9 +162,8 @@ pub(super) fn named(bounds: Bounds, kind: &str) -> Interval {
 fn with_everything(
     cell: &Repetitions<'_>,
     metric: Metric,
-    role: &Role,
+    at: usize,
     rule: EstimateRule,
-    experiment: &Experiment,
     value: Option<f64>,
 ) -> Option<Decimal> {
     let attempts = |slots: &[Slot<'_>]| -> Vec<(u32, u32)> {
@@ -177,7 +175,7 @@ fn with_everything(
     if attempts(&cell.kept) == attempts(&cell.everything) {
         return value.map(Decimal::from);
     }
-    let values = values(&cell.everything, metric, role, experiment);
+    let values = values(&cell.everything, at);
     let sample = Sample::of(accepted(&cell.everything, &values).map(|value| value.low))?;
     sample
         .centre(rule.repetitions, more_is_better(metric))

@@ -2,31 +2,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::guard::{self, Context, Verdict};
-use crate::model::{BlockId, Experiment, GuardCode, MeasurementId};
-use crate::plan::Plan;
-use crate::record::event::{Attempt, Breach, Calibrated, Measured};
-use crate::record::{AttemptRecords, LedgerLine, Records};
+use crate::model::{BlockId, GuardCode, MeasurementId};
+use crate::record::LedgerLine;
+use crate::record::event::Attempt;
 
+use super::readings::{Readings, Try};
+use super::shown::Shown;
 use super::summary::Exclusion;
 
 /// One try at a block and what is said of it.
 #[derive(Debug)]
 pub(super) struct Judged<'a> {
-    pub(super) attempt: &'a Attempt,
-    pub(super) records: AttemptRecords<'a>,
-    pub(super) verdict: Verdict,
-    /// Its load windows by what they measured.
-    pub(super) by_id: BTreeMap<&'a MeasurementId, &'a Measured>,
+    pub(super) tried: &'a Try,
     /// What people decided on it.
     decisions: Vec<&'a LedgerLine>,
-    /// Whether it has an end and every planned window, or ended early by an outcome.
-    pub(super) complete: bool,
 }
 
-impl Judged<'_> {
+impl<'a> Judged<'a> {
     pub(super) fn is_valid(&self) -> bool {
-        self.complete && self.verdict.breaches.is_empty() && !self.is_excluded_by_hand()
+        self.passes() && !self.is_excluded_by_hand()
+    }
+
+    /// Whether it is complete and no guard is breached.
+    fn passes(&self) -> bool {
+        self.tried.complete && self.tried.verdict.breaches.is_empty()
     }
 
     fn is_excluded_by_hand(&self) -> bool {
@@ -40,9 +39,11 @@ impl Judged<'_> {
             .any(|line| line.measurement.as_ref() == Some(id))
     }
 
-    fn was_valid_when_measured(&self) -> bool {
-        let end = self.records.finished;
-        self.complete && end.is_some_and(|end| end.breaches.is_empty())
+    /// What its window of this measurement showed.
+    pub(super) fn shown(&self, id: &MeasurementId) -> Option<&'a Shown> {
+        let shown = &self.tried.shown;
+        let at = shown.binary_search_by(|it| it.id.cmp(id)).ok()?;
+        shown.get(at)
     }
 }
 
@@ -59,47 +60,21 @@ pub(super) struct Selection<'a> {
 }
 
 impl<'a> Selection<'a> {
-    pub(super) fn of(
-        records: &'a Records,
-        experiment: &Experiment,
-        plan: &Plan,
-        ledger: &'a [LedgerLine],
-    ) -> Self {
-        let calibrations = records.calibrations();
-        let calibrations: BTreeMap<u32, &Calibrated> = calibrations
-            .into_iter()
-            .map(|it| (it.session, it))
+    pub(super) fn of(readings: &'a Readings, ledger: &'a [LedgerLine]) -> Self {
+        let mut decisions: BTreeMap<&Attempt, Vec<&LedgerLine>> = BTreeMap::new();
+        for line in ledger {
+            decisions.entry(&line.attempt).or_default().push(line);
+        }
+        let tries = readings.tries.iter();
+        let attempts: Vec<Judged<'a>> = tries
+            .map(|tried| Judged {
+                tried,
+                decisions: decisions.remove(&tried.attempt).unwrap_or_default(),
+            })
             .collect();
-        let planned: BTreeMap<&BlockId, usize> = plan
-            .blocks
-            .iter()
-            .map(|block| (&block.id, block.measurements.len()))
-            .collect();
-        let standards = experiment.of_standards();
-        let judge = |(attempt, records): (&'a Attempt, AttemptRecords<'a>)| {
-            let session = records.started.map(|started| started.session);
-            let is_standard = experiment.is_standard(&attempt.block.candidate);
-            let context = Context {
-                experiment: standards
-                    .as_ref()
-                    .filter(|_| is_standard)
-                    .unwrap_or(experiment),
-                calibrated: session.and_then(|session| calibrations.get(&session).copied()),
-            };
-            judged(
-                attempt,
-                records,
-                &context,
-                planned.get(&attempt.block).copied(),
-                ledger,
-            )
-        };
-        let attempts: Vec<Judged<'a>> = records.attempts().into_iter().map(judge).collect();
         let kept = first(&attempts, Judged::is_valid);
-        let as_measured = first(&attempts, Judged::was_valid_when_measured);
-        let by_guards = first(&attempts, |it| {
-            it.complete && it.verdict.breaches.is_empty()
-        });
+        let as_measured = first(&attempts, |it| it.tried.was_valid);
+        let by_guards = first(&attempts, Judged::passes);
         let blocks: BTreeSet<&BlockId> = by_guards
             .keys()
             .chain(as_measured.keys())
@@ -107,7 +82,7 @@ impl<'a> Selection<'a> {
             .collect();
         let differs = |block: &&BlockId| by_guards.get(*block) != as_measured.get(*block);
         Self {
-            everything: first(&attempts, |judged| judged.complete),
+            everything: first(&attempts, |judged| judged.tried.complete),
             judged_after: blocks.into_iter().filter(differs).collect(),
             kept,
             attempts,
@@ -129,60 +104,30 @@ fn first<'a>(
     let mut chosen = BTreeMap::new();
     for (position, judged) in attempts.iter().enumerate() {
         if counts(judged) {
-            chosen.entry(&judged.attempt.block).or_insert(position);
+            chosen
+                .entry(&judged.tried.attempt.block)
+                .or_insert(position);
         }
     }
     chosen
 }
 
-fn judged<'a>(
-    attempt: &'a Attempt,
-    records: AttemptRecords<'a>,
-    context: &Context<'_>,
-    planned: Option<usize>,
-    ledger: &'a [LedgerLine],
-) -> Judged<'a> {
-    let mut verdict = guard::judge_recorded(&records, context);
-    let ended_early = records.finished.is_some_and(|end| end.outcome.is_some());
-    let has_all = planned.is_none_or(|planned| records.measured.len() >= planned);
-    let complete = records.finished.is_some() && (ended_early || has_all);
-    if records.finished.is_some() && !complete && verdict.breaches.is_empty() {
-        verdict.breaches.push(Breach {
-            code: GuardCode::HarnessError,
-            evidence: format!(
-                "{} of {} planned measurements were recorded",
-                records.measured.len(),
-                planned.unwrap_or(0)
-            ),
-            measurement: None,
-        });
-    }
-    let decisions: Vec<&LedgerLine> = ledger
-        .iter()
-        .filter(|line| line.attempt == *attempt)
-        .collect();
-    let measured = records.measured.iter();
-    Judged {
-        attempt,
-        by_id: measured.map(|measured| (&measured.id, *measured)).collect(),
-        records,
-        verdict,
-        decisions,
-        complete,
-    }
-}
-
 fn excluded(judged: &Judged<'_>) -> Vec<Exclusion> {
-    let by_guard = judged.verdict.breaches.iter().map(|breach| Exclusion {
-        attempt: judged.attempt.clone(),
-        measurement: breach.measurement.clone(),
-        code: breach.code,
-        evidence: breach.evidence.clone(),
-        by: None,
-        on: None,
-    });
+    let by_guard = judged
+        .tried
+        .verdict
+        .breaches
+        .iter()
+        .map(|breach| Exclusion {
+            attempt: judged.tried.attempt.clone(),
+            measurement: breach.measurement.clone(),
+            code: breach.code,
+            evidence: breach.evidence.clone(),
+            by: None,
+            on: None,
+        });
     let by_hand = judged.decisions.iter().map(|line| Exclusion {
-        attempt: judged.attempt.clone(),
+        attempt: judged.tried.attempt.clone(),
         measurement: line.measurement.clone(),
         code: GuardCode::Manual,
         evidence: line.because.clone(),

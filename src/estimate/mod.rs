@@ -10,7 +10,9 @@ mod cell;
 pub mod centre;
 mod comparison;
 pub mod conclusion;
+mod counters;
 mod counts;
+mod decimal;
 mod derived;
 mod estimates;
 mod family;
@@ -25,9 +27,11 @@ mod points;
 mod probe;
 pub mod rank;
 pub mod ratio;
+pub mod readings;
 pub mod recovered;
 mod resolves;
 pub mod shift;
+mod shown;
 mod sizing;
 mod slot;
 mod standards;
@@ -43,10 +47,12 @@ use crate::record::{LedgerLine, Records};
 use derived::Sources;
 use kept::Selection;
 use lookup::Lookup;
+pub use readings::{Reading, Readings};
 use summary::Decimal;
 pub use summary::Summary;
 
-/// All numbers of an entry, from its records by the experiment's rules.
+/// All numbers of an entry, from its records by the experiment's rules. The lines of one try at a
+/// block stand together, as every run writes them.
 ///
 /// `ledger` is what people decided since; decisions on attempts that do not exist change nothing.
 ///
@@ -59,7 +65,22 @@ pub fn estimate(
     plan: &Plan,
     ledger: &[LedgerLine],
 ) -> Summary {
-    let selection = Selection::of(records, experiment, plan, ledger);
+    let readings = Readings::of(records, experiment, plan);
+    summarise(&readings, experiment, plan, ledger)
+}
+
+/// As [`estimate`], from what was kept of the records by the same experiment and plan.
+///
+/// # Panics
+/// As [`estimate`].
+#[must_use]
+pub fn summarise(
+    readings: &Readings,
+    experiment: &Experiment,
+    plan: &Plan,
+    ledger: &[LedgerLine],
+) -> Summary {
+    let selection = Selection::of(readings, ledger);
     let recovered = standards::recovered(&selection, experiment, plan);
     let whole = plan;
     let plan = &plan.only_standards(false);
@@ -72,7 +93,8 @@ pub fn estimate(
         .iter()
         .flat_map(|it| estimates::of_cell(it, experiment))
         .collect();
-    let of_rig = caveats::rig_floor(records, experiment, &mut estimates);
+    drop(repetitions);
+    let of_rig = caveats::rig_floor(readings, experiment, &mut estimates);
     let over_points = points::over_points(&estimates, experiment);
     let lookup = Lookup::new(&estimates, &over_points);
     let resolves = recovered.as_ref().and_then(|it| it.resolves.as_ref());
@@ -85,31 +107,32 @@ pub fn estimate(
         experiment,
     });
     let counts = counts::counts(&selection, plan);
-    let caveats = caveats::caveats(records, experiment, &selection, &counts, of_rig, weakening);
-    let opened = records.opened().expect("records begin with their opening");
+    let caveats = caveats::caveats(readings, experiment, &selection, &counts, of_rig, weakening);
+    let opened = readings.opened.as_ref();
+    let opened = opened.expect("records begin with their opening");
     Summary {
         format: summary::SUMMARY_FORMAT,
         analysis: summary::ANALYSIS,
         protocol: experiment.protocol,
         experiment: experiment.name.clone(),
         entry: opened.entry.clone(),
-        measured_on: time::days(records),
-        time: time::spent(records, experiment),
+        measured_on: readings.spent.days(),
+        time: readings.spent.summary(),
         complete: counts::is_complete(&selection, whole),
         counts,
         cells,
         comparisons,
         derived,
-        probe: probe::summary(records, experiment),
+        probe: readings.probes.summary(experiment),
         standards: recovered,
         exclusions: selection.exclusions(),
         caveats,
-        timeline: timeline::timeline(records, experiment, &selection),
-        counters: timeline::counters(records),
-        machine_counters: observe::machine_counters(records),
-        limits: observe::limits(records),
-        steal_was_seen: observe::steal_was_seen(records),
-        answered_in_all: timeline::answered(records),
+        timeline: timeline::timeline(experiment, &selection),
+        counters: readings.counters.of_roles(),
+        machine_counters: readings.counters.of_machine(),
+        limits: readings.counters.limits(),
+        steal_was_seen: readings.counters.steal_was_seen,
+        answered_in_all: readings.counters.answered,
         estimates,
         over_points,
     }

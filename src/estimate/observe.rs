@@ -1,35 +1,36 @@
 //! Adds up what was read in load windows beside the metrics.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::guard::{self, Window};
 use crate::model::account::{Count, Late};
-use crate::model::reading::{Edge, EffectiveLimits, HostReading, Known};
+use crate::model::reading::{HostReading, Known, MemoryReading};
 use crate::model::{Account, Experiment, Metric, Role};
-use crate::record::Records;
-use crate::record::event::{Event, Measured};
+use crate::record::event::Measured;
 
 use super::cell::Repetitions;
 use super::centre::{Sample, whole};
-use super::observed::{Counted, LimitsSeen, MemoryUse, Requests, Watched};
+use super::observed::{Counted, MemoryUse, Requests, Watched};
+use super::shown::{Shown, roles, wanted};
 use super::slot::Slot;
 use super::summary::Decimal;
-use super::value::value;
 
 /// What became of the requests of some windows; absent: none has an account.
-pub(super) fn requests<'a>(windows: impl Iterator<Item = &'a Measured>) -> Option<Requests> {
+pub(super) fn requests<'a>(windows: impl Iterator<Item = &'a Shown>) -> Option<Requests> {
     let mut all: Option<Requests> = None;
-    for measured in windows {
-        let Known::Value(account) = &measured.account else {
-            continue;
-        };
-        let of_window = of_account(account, measured);
+    for of_window in windows.filter_map(|it| it.requests.as_deref()) {
         all = Some(match all {
-            None => of_window,
+            None => of_window.clone(),
             Some(all) => added(all, of_window),
         });
     }
     all
+}
+
+/// What became of the requests of a window; absent: it has no account.
+pub(super) fn requests_of(measured: &Measured) -> Option<Box<Requests>> {
+    let account = measured.account.value()?;
+    Some(Box::new(of_account(account, measured)))
 }
 
 const fn counted(count: Count) -> Counted {
@@ -65,7 +66,7 @@ fn of_account(account: &Account, measured: &Measured) -> Requests {
     }
 }
 
-fn added(mut all: Requests, other: Requests) -> Requests {
+fn added(mut all: Requests, other: &Requests) -> Requests {
     let sum = |a: Counted, b: Counted| Counted {
         number: a.number.saturating_add(b.number),
         observed: a.observed && b.observed,
@@ -78,11 +79,13 @@ fn added(mut all: Requests, other: Requests) -> Requests {
     all.sent = sum(all.sent, other.sent);
     all.answered = sum(all.answered, other.answered);
     all.aborted = sum(all.aborted, other.aborted);
-    for (status, count) in other.by_status {
-        *all.by_status.entry(status).or_default() += count;
+    for (status, count) in &other.by_status {
+        let sum = all.by_status.entry(*status).or_default();
+        *sum = sum.saturating_add(*count);
     }
-    for (error, count) in other.errors {
-        *all.errors.entry(error).or_default() += count;
+    for (error, count) in &other.errors {
+        let sum = all.errors.entry(error.clone()).or_default();
+        *sum = sum.saturating_add(*count);
     }
     all.late = all.late.saturating_add(other.late);
     all.late_is_exact &= other.late_is_exact;
@@ -97,74 +100,102 @@ fn added(mut all: Requests, other: Requests) -> Requests {
 
 /// Memory of the candidate and of each service in a cell.
 pub(super) fn memory(cell: &Repetitions<'_>, experiment: &Experiment) -> BTreeMap<Role, MemoryUse> {
-    let services = experiment.services.keys().cloned().map(Role::Service);
-    let of = |role: Role| {
-        let used = memory_of(cell, &role, experiment);
+    let wanted = wanted(experiment.phases.get(cell.key.phase), experiment);
+    let of = |(at, role): (usize, Role)| {
+        let sampled = |metric| {
+            let at = wanted.iter().position(|it| *it == (metric, role.clone()))?;
+            let of = |slot: &Slot<'_>| slot.value(at).ok();
+            median(cell.kept.iter().filter_map(of).map(|it| it.low))
+        };
+        let read = |of: fn(&KernelMemory) -> Option<u64>| {
+            let reading = |slot: &Slot<'_>| of(slot.shown?.kernel_memory.get(at)?);
+            median(cell.kept.iter().filter_map(reading).map(whole))
+        };
+        let used = MemoryUse {
+            peak: sampled(Metric::MemoryPeak),
+            mean: sampled(Metric::MemoryMean),
+            kernel: read(|it| it.now),
+            kernel_peak: read(|it| it.peak),
+        };
         (role, used)
     };
-    [Role::Candidate]
-        .into_iter()
-        .chain(services)
-        .map(of)
-        .collect()
+    let roles = roles(Metric::MemoryPeak, experiment);
+    roles.into_iter().enumerate().map(of).collect()
 }
 
-fn memory_of(cell: &Repetitions<'_>, role: &Role, experiment: &Experiment) -> MemoryUse {
-    let sampled = |metric| {
-        let of = |slot: &Slot<'_>| value(slot, metric, role, experiment).ok();
-        median(cell.kept.iter().filter_map(of).map(|it| it.low))
+/// A role's memory at the closing edge by the kernel's own counts, bytes; absent: not read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct KernelMemory {
+    now: Option<u64>,
+    peak: Option<u64>,
+}
+
+/// Of the candidate and of each service, in the order of [`roles`].
+pub(super) fn kernel_memory(measured: &Measured, experiment: &Experiment) -> Box<[KernelMemory]> {
+    let of = |role: Role| {
+        let reading = measured.after.roles.get(&role);
+        let reading: Option<&MemoryReading> = reading.and_then(|it| it.memory.value());
+        KernelMemory {
+            now: reading.and_then(|it| it.kernel_bytes.value().copied()),
+            peak: reading.and_then(|it| it.kernel_peak_bytes.value().copied()),
+        }
     };
-    let read = |of: fn(&crate::model::reading::MemoryReading) -> Option<u64>| {
-        let reading = |slot: &Slot<'_>| {
-            let reading = slot.measured?.after.roles.get(role)?;
-            of(reading.memory.value()?)
-        };
-        median(cell.kept.iter().filter_map(reading).map(whole))
-    };
-    MemoryUse {
-        peak: sampled(Metric::MemoryPeak),
-        mean: sampled(Metric::MemoryMean),
-        kernel: read(|it| it.kernel_bytes.value().copied()),
-        kernel_peak: read(|it| it.kernel_peak_bytes.value().copied()),
-    }
+    let roles = roles(Metric::MemoryPeak, experiment);
+    roles.into_iter().map(of).collect()
 }
 
 fn median(values: impl Iterator<Item = f64>) -> Option<Decimal> {
     Sample::of(values).map(|sample| Decimal::from(sample.median()))
 }
 
+/// What the machine did in one window; absent: not known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watch {
+    context_switches: Option<f64>,
+    cpu_pressure: Option<f64>,
+    generator_wait: Option<f64>,
+    swapped_pages: Option<u64>,
+    retransmitted: Option<u64>,
+    listen_overflows: Option<u64>,
+    throttled_ns: Option<u64>,
+}
+
+impl Watch {
+    pub(super) fn of(measured: &Measured) -> Self {
+        let over = |part: u64, all: u64| (all > 0).then(|| whole(part) / whole(all));
+        let (before, after) = (&measured.before.host, &measured.after.host);
+        let rise = |of: fn(&HostReading) -> Option<u64>| of(after)?.checked_sub(of(before)?);
+        let length = Window::of(measured).length_ns();
+        let switches = rise(|host| host.context_switches.value().copied());
+        let pressure = rise(|host| host.cpu_pressure_us.value().copied());
+        Self {
+            context_switches: switches.and_then(|it| Some(over(it, length)? * 1e9)),
+            cpu_pressure: pressure.and_then(|it| over(it.saturating_mul(1000), length)),
+            generator_wait: guard::generator_wait(measured)
+                .and_then(|(waited, busy)| over(waited, busy)),
+            swapped_pages: rise(|host| host.swapped_pages.value().copied()),
+            retransmitted: rise(|host| host.retransmitted_segments.value().copied()),
+            listen_overflows: rise(|host| host.listen_overflows.value().copied()),
+            throttled_ns: throttled(measured),
+        }
+    }
+}
+
 /// What the machine did in some windows.
-pub(super) fn watched<'a>(windows: impl Iterator<Item = &'a Measured> + Clone) -> Watched {
-    let over = |part: u64, all: u64| (all > 0).then(|| whole(part) / whole(all));
-    let rise = |of: fn(&HostReading) -> Option<u64>| {
-        move |it: &Measured| of(&it.after.host)?.checked_sub(of(&it.before.host)?)
-    };
-    let switches = rise(|host| host.context_switches.value().copied());
-    let pressure = rise(|host| host.cpu_pressure_us.value().copied());
-    let most = |of: fn(&HostReading) -> Option<u64>| windows.clone().filter_map(rise(of)).max();
+pub(super) fn watched<'a>(windows: impl Iterator<Item = &'a Shown> + Clone) -> Watched {
+    let seen = windows.map(|it| &it.watch);
     Watched {
-        context_switches: median(windows.clone().filter_map(|it| {
-            let per_ns = over(switches(it)?, Window::of(it).length_ns())?;
-            Some(per_ns * 1e9)
-        })),
-        cpu_pressure: median(windows.clone().filter_map(|it| {
-            over(
-                pressure(it)?.saturating_mul(1000),
-                Window::of(it).length_ns(),
-            )
-        })),
-        generator_wait: windows
+        context_switches: median(seen.clone().filter_map(|it| it.context_switches)),
+        cpu_pressure: median(seen.clone().filter_map(|it| it.cpu_pressure)),
+        generator_wait: seen
             .clone()
-            .filter_map(|it| {
-                let (waited, busy) = guard::generator_wait(it)?;
-                over(waited, busy)
-            })
+            .filter_map(|it| it.generator_wait)
             .reduce(f64::max)
             .map(Decimal::from),
-        swapped_pages: most(|host| host.swapped_pages.value().copied()),
-        retransmitted: most(|host| host.retransmitted_segments.value().copied()),
-        listen_overflows: most(|host| host.listen_overflows.value().copied()),
-        throttled_ns: windows.filter_map(throttled).max(),
+        swapped_pages: seen.clone().filter_map(|it| it.swapped_pages).max(),
+        retransmitted: seen.clone().filter_map(|it| it.retransmitted).max(),
+        listen_overflows: seen.clone().filter_map(|it| it.listen_overflows).max(),
+        throttled_ns: seen.filter_map(|it| it.throttled_ns).max(),
     }
 }
 
@@ -172,76 +203,4 @@ fn throttled(measured: &Measured) -> Option<u64> {
     let (before, after) = Window::of(measured).cpu(&Role::Candidate).ok()?;
     let before = *before.throttled_ns.value()?;
     after.throttled_ns.value()?.checked_sub(before)
-}
-
-/// The limits of every role as they were read back at both edges of every window, each state once.
-pub(super) fn limits(records: &Records) -> Vec<LimitsSeen> {
-    let mut seen: BTreeMap<LimitsSeen, u64> = BTreeMap::new();
-    for edge in edges(records) {
-        for (role, limits) in &edge.limits {
-            *seen.entry(limits_of(role, limits)).or_default() += 1;
-        }
-    }
-    let with_edges = |(state, edges): (LimitsSeen, u64)| LimitsSeen { edges, ..state };
-    seen.into_iter().map(with_edges).collect()
-}
-
-fn edges(records: &Records) -> impl Iterator<Item = &Edge> {
-    records
-        .events()
-        .filter_map(|event| match event {
-            Event::Measured(measured) => Some([&measured.before, &measured.after]),
-            _ => None,
-        })
-        .flatten()
-}
-
-fn limits_of(role: &Role, limits: &EffectiveLimits) -> LimitsSeen {
-    let reasons = [
-        limits.cpus.reason(),
-        limits.memory.reason(),
-        limits.processes.reason(),
-    ];
-    let reasons: BTreeSet<&String> = reasons.into_iter().flatten().collect();
-    LimitsSeen {
-        role: role.clone(),
-        cpus: limits.cpus.value().map(ToString::to_string),
-        memory_bytes: limits.memory.value().map(|it| it.0),
-        processes: limits.processes.value().copied(),
-        because: reasons.into_iter().cloned().collect(),
-        edges: 0,
-    }
-}
-
-/// Whether the kernel counted any stolen time since boot; of a virtual machine that never did, it
-/// does not say whether there is any.
-pub(super) fn steal_was_seen(records: &Records) -> bool {
-    edges(records)
-        .flat_map(|edge| edge.host.cpus.values())
-        .any(|times| times.steal_ns > 0)
-}
-
-/// Where the machine's own counters came from, in words.
-pub(super) fn machine_counters(records: &Records) -> String {
-    let mut steps: BTreeSet<u64> = BTreeSet::new();
-    let mut exact: BTreeSet<bool> = BTreeSet::new();
-    let mut unsure = 0;
-    for edge in edges(records) {
-        steps.insert(edge.host.granularity_ns);
-        exact.insert(edge.host.used_per_cpu_ns.value().is_some());
-        unsure = unsure.max(edge.host.uncertainty_ns);
-    }
-    if steps.is_empty() {
-        return "nothing was read".to_owned();
-    }
-    let used = match (exact.contains(&true), exact.contains(&false)) {
-        (true, false) => "use of each CPU exact",
-        (true, true) => "use of each CPU exact in some windows only",
-        (false, _) => "use of each CPU by ticks, 5 % of a core unsure",
-    };
-    let steps: Vec<String> = steps.iter().map(|ns| format!("{ns} ns")).collect();
-    format!(
-        "{used}; steal and softirq from /proc/stat in steps of {}; read within {unsure} ns",
-        steps.join(" or ")
-    )
 }

@@ -6,25 +6,16 @@
 //! much two candidates would have to differ so that it holds 1 no longer.
 
 use crate::model::Experiment;
-use crate::model::reading::ProbeReading;
 
 use super::centre::Sample;
 use super::interval::coverage;
-use super::probe::cpu_per_request;
 use super::rank::Nulls;
 use super::ratio::{Between, Ratio};
 use super::summary::Decimal;
 
 /// The smallest ratio of two CPU costs per request that can be told from 1, the median over the
 /// groups, with the evidence in words; absent where there are too few readings or repetitions.
-pub(super) fn resolves(
-    readings: &[&ProbeReading],
-    experiment: &Experiment,
-) -> (Option<Decimal>, String) {
-    let costs: Vec<f64> = readings
-        .iter()
-        .filter_map(|it| cpu_per_request(it))
-        .collect();
+pub(super) fn resolves(costs: &[f64], experiment: &Experiment) -> (Option<Decimal>, String) {
     let repetitions = experiment
         .phases
         .values()

@@ -5,13 +5,15 @@ use crate::model::{Experiment, MeasurementId, Outcome};
 use crate::record::event::{Attempt, Measured};
 
 use super::kept::Judged;
+use super::shown::Shown;
+use super::value::Value;
 
 /// One repetition of one measurement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot<'a> {
     pub(super) attempt: &'a Attempt,
     /// What was recorded; absent: the block ended before this window.
-    pub(super) measured: Option<&'a Measured>,
+    pub(super) shown: Option<&'a Shown>,
     pub(super) outcome: Outcome,
     /// More about an outcome that ended the block.
     pub(super) detail: Option<&'a str>,
@@ -30,21 +32,19 @@ impl<'a> Slot<'a> {
         if judged.is_without(id) {
             return None;
         }
-        let records = &judged.records;
-        let measured = judged.by_id.get(id).copied();
-        let ended = records.finished.and_then(|end| end.outcome.as_ref());
-        let (outcome, detail) = match (measured, ended) {
-            (Some(measured), _) => (outcome(measured, experiment), measured.detail.as_deref()),
+        let shown = judged.shown(id);
+        let (outcome, detail) = match (shown, &judged.tried.ended) {
+            (Some(shown), _) => (shown.outcome, shown.detail.as_deref()),
             (None, Some((outcome, detail))) => (*outcome, Some(detail.as_str())),
             (None, None) => return None,
         };
-        let phase = experiment.phases.get(&judged.attempt.block.phase);
+        let phase = experiment.phases.get(&judged.tried.attempt.block.phase);
         let only_held = phase
             .and_then(|phase| phase.accept.as_ref())
             .is_some_and(|it| it.held);
         Some(Self {
-            attempt: judged.attempt,
-            measured,
+            attempt: &judged.tried.attempt,
+            shown,
             outcome,
             detail,
             accepted: !only_held || outcome == Outcome::Held,
@@ -53,6 +53,17 @@ impl<'a> Slot<'a> {
 
     pub(super) const fn round(&self) -> u32 {
         self.attempt.block.round
+    }
+
+    /// The number at this place of what is wanted of its phase, or why there is none.
+    pub(super) fn value(&self, wanted: usize) -> Value {
+        match self.shown {
+            Some(shown) => shown.values[wanted].clone(),
+            None => {
+                let detail = self.detail.map(|detail| format!(": {detail}"));
+                Err(format!("{}{}", self.outcome, detail.unwrap_or_default()))
+            }
+        }
     }
 }
 

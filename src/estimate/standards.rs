@@ -85,7 +85,7 @@ fn missed(pair: &RecoveredPair) -> Option<CaveatNote> {
         _ => return None,
     };
     let came_back = pair.recovered.as_ref().map_or_else(String::new, |it| {
-        format!(" (planted {}, came back {:.3})", pair.planted.0, it.get())
+        format!(" (planted {}, came back {:.3})", pair.planted, it.get())
     });
     Some(CaveatNote {
         code: Caveat::StandardsMissed,

@@ -20,35 +20,12 @@ use crate::record::event::Attempt;
 pub use super::observed::{Cell, Counted, LimitsSeen, MemoryUse, RanOut, Requests, Watched};
 
 pub use super::conclusion::{ComparisonResult, DerivedResult, DerivedRow, Verdict};
+pub use super::decimal::Decimal;
 pub use super::recovered::{Found, RecoveredPair, RecoveredStandards};
 pub use crate::model::experiment::ANALYSIS;
 
 /// The version of the summary's format that this build writes.
 pub const SUMMARY_FORMAT: u32 = 1;
-
-/// A number as text: the shortest decimal that reads back to the same double.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-pub struct Decimal(pub String);
-
-impl From<f64> for Decimal {
-    fn from(value: f64) -> Self {
-        let value = if value == 0.0 { 0.0 } else { value };
-        Self(serde_json::to_string(&value).unwrap_or_default())
-    }
-}
-
-impl Decimal {
-    /// The number.
-    ///
-    /// # Panics
-    /// When the text is no number: a summary that was read has been checked.
-    #[must_use]
-    pub fn get(&self) -> f64 {
-        self.0.parse().expect("a decimal of a summary is a number")
-    }
-}
 
 /// The shape of a [`CaveatNote`], for the schema.
 #[derive(JsonSchema)]

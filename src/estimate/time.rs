@@ -3,91 +3,99 @@
 use std::collections::BTreeMap;
 
 use crate::guard::Window;
-use crate::model::{Experiment, Nanoseconds};
+use crate::model::Experiment;
 use crate::record::event::Event;
-use crate::record::{Line, Records};
 
 use super::centre::whole;
 use super::summary::{Decimal, TimeSpent};
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// Where the time went.
-pub(super) fn spent(records: &Records, experiment: &Experiment) -> TimeSpent {
-    let (mut load_ns, mut warmup_ns, mut probe_ns) = (0_u64, 0_u64, 0_u64);
-    let (mut own_ns, mut window_ns) = (0_u64, 0_u64);
-    let probe = experiment.probe.duration.0;
-    for event in records.events() {
+/// Times added up line by line, nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Spent {
+    load: u64,
+    warmup: u64,
+    probe: u64,
+    own: u64,
+    window: u64,
+    /// The first and the last line of each session.
+    sessions: BTreeMap<u32, (u64, u64)>,
+    /// The session that is under way; what is appended after its end belongs to none.
+    current: Option<u32>,
+    /// The earliest and the latest line of a measurement, and of all.
+    measured: Option<(u64, u64)>,
+    all: Option<(u64, u64)>,
+}
+
+impl Spent {
+    pub(super) fn take(&mut self, realtime_ns: u64, event: &Event, experiment: &Experiment) {
+        widen(&mut self.all, realtime_ns);
+        self.session(realtime_ns, event);
+        let probe = experiment.probe.duration.0;
         match event {
             Event::Measured(measured) => {
                 let window = Window::of(measured);
-                load_ns += measured.window_ns;
-                own_ns += window.own_cpu_ns();
-                window_ns += window.length_ns();
+                widen(&mut self.measured, realtime_ns);
+                add(&mut self.load, measured.window_ns);
+                add(&mut self.own, window.own_cpu_ns());
+                add(&mut self.window, window.length_ns());
             }
             Event::WarmedUp(warmed) => {
                 let phase = experiment.phases.get(&warmed.attempt.block.phase);
                 let warmup = phase.map(|phase| phase.load.common().warmup);
-                warmup_ns += warmup.unwrap_or_default().0;
+                add(&mut self.warmup, warmup.unwrap_or_default().0);
             }
-            Event::Probed(_) => probe_ns += probe,
+            Event::Probed(_) => add(&mut self.probe, probe),
             Event::Calibrated(calibrated) => {
                 let times = calibrated.probe.len() + usize::from(calibrated.ceiling.is_some());
-                probe_ns += probe * u64::try_from(times).unwrap_or(0);
+                let times = u64::try_from(times).unwrap_or(0);
+                add(&mut self.probe, probe.saturating_mul(times));
             }
             _ => {}
         }
     }
-    TimeSpent {
-        wall_ms: wall(records.lines()).0 / NS_PER_MS,
-        load_ms: load_ns / NS_PER_MS,
-        warmup_ms: warmup_ns / NS_PER_MS,
-        probe_ms: probe_ns / NS_PER_MS,
-        own_cores: (window_ns > 0).then(|| Decimal::from(whole(own_ns) / whole(window_ns))),
+
+    fn session(&mut self, realtime_ns: u64, event: &Event) {
+        if let Event::Session(session) = event {
+            self.current = Some(session.number);
+        }
+        let Some(session) = self.current else { return };
+        let span = self.sessions.entry(session);
+        let (first, last) = span.or_insert((realtime_ns, realtime_ns));
+        (*first, *last) = (realtime_ns.min(*first), realtime_ns.max(*last));
+        if matches!(event, Event::Closed { .. }) {
+            self.current = None;
+        }
+    }
+
+    /// Where the time went.
+    pub(super) fn summary(&self) -> TimeSpent {
+        let spans = self.sessions.values().map(|(first, last)| last - first);
+        TimeSpent {
+            wall_ms: spans.fold(0_u64, u64::saturating_add) / NS_PER_MS,
+            load_ms: self.load / NS_PER_MS,
+            warmup_ms: self.warmup / NS_PER_MS,
+            probe_ms: self.probe / NS_PER_MS,
+            own_cores: (self.window > 0)
+                .then(|| Decimal::from(whole(self.own) / whole(self.window))),
+        }
+    }
+
+    /// The first and the last day of measuring, UTC. Without a measurement: of the whole record.
+    pub(super) fn days(&self) -> (String, String) {
+        let (first, last) = self.measured.or(self.all).unwrap_or_default();
+        (day(first), day(last))
     }
 }
 
-/// From the first line to the last of each session, added up; what was appended after the end of
-/// measuring does not count.
-fn wall(lines: &[Line]) -> Nanoseconds {
-    let mut sessions: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    let mut current = None;
-    for line in lines {
-        if let Event::Session(session) = &line.event {
-            current = Some(session.number);
-        }
-        let Some(session) = current else { continue };
-        let time = line.realtime_ns;
-        let (first, last) = sessions.entry(session).or_insert((time, time));
-        *first = time.min(*first);
-        *last = time.max(*last);
-        if matches!(line.event, Event::Closed { .. }) {
-            current = None;
-        }
-    }
-    let spans = sessions.into_values();
-    Nanoseconds(spans.map(|(first, last)| last - first).sum())
+fn widen(span: &mut Option<(u64, u64)>, time: u64) {
+    let (first, last) = span.unwrap_or((time, time));
+    *span = Some((first.min(time), last.max(time)));
 }
 
-/// The first and the last day of measuring, UTC. Without a measurement: of the whole record.
-pub(super) fn days(records: &Records) -> (String, String) {
-    let is_measured = |line: &&Line| matches!(line.event, Event::Measured(_));
-    let mut times: Vec<u64> = records
-        .lines()
-        .iter()
-        .filter(is_measured)
-        .map(|line| line.realtime_ns)
-        .collect();
-    if times.is_empty() {
-        times = records
-            .lines()
-            .iter()
-            .map(|line| line.realtime_ns)
-            .collect();
-    }
-    let first = times.iter().min().copied().unwrap_or(0);
-    let last = times.iter().max().copied().unwrap_or(0);
-    (day(first), day(last))
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 fn day(realtime_ns: u64) -> String {

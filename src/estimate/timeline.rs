@@ -1,126 +1,44 @@
-//! Every measurement in the order of time, and where counters came from.
+//! Every measurement in the order of time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::Experiment;
 
-use crate::model::{Experiment, Known, Metric, Quantile, Role, Source};
-use crate::record::Records;
-use crate::record::event::{Event, Measured};
-
-use super::kept::Selection;
+use super::kept::{Judged, Selection};
 use super::ratio::Between;
-use super::slot::{Slot, outcome};
+use super::shown::Shown;
 use super::summary::{Decimal, TimelineRow};
-use super::value::value;
 
 const NS_PER_MS: u64 = 1_000_000;
 
 /// Every measurement of a candidate, kept or not, in the order of time.
-pub(super) fn timeline(
-    records: &Records,
-    experiment: &Experiment,
-    selection: &Selection<'_>,
-) -> Vec<TimelineRow> {
-    let mut measured: Vec<&Measured> = records
-        .events()
-        .filter_map(|event| match event {
-            Event::Measured(measured) => Some(measured.as_ref()),
-            _ => None,
-        })
-        .filter(|it| !experiment.is_standard(&it.attempt.block.candidate))
+pub(super) fn timeline(experiment: &Experiment, selection: &Selection<'_>) -> Vec<TimelineRow> {
+    let attempts = selection.attempts.iter();
+    let mut shown: Vec<(&Judged<'_>, &Shown)> = attempts
+        .filter(|judged| !experiment.is_standard(&judged.tried.attempt.block.candidate))
+        .flat_map(|judged| judged.tried.shown.iter().map(move |it| (judged, it)))
         .collect();
-    measured.sort_by_key(|it| (it.before.host.realtime_ns, &it.attempt, &it.id));
-    let begun = measured.first().map_or(0, |it| it.before.host.realtime_ns);
-    measured
-        .into_iter()
-        .map(|it| row(it, begun, experiment, selection))
+    shown.sort_by_key(|(judged, it)| (it.realtime_ns, &judged.tried.attempt, &it.id));
+    let begun = shown.first().map_or(0, |(_, it)| it.realtime_ns);
+    let rows = shown.into_iter();
+    rows.map(|(judged, it)| row(judged, it, begun, selection))
         .collect()
 }
 
-fn row(
-    measured: &Measured,
-    begun: u64,
-    experiment: &Experiment,
-    selection: &Selection<'_>,
-) -> TimelineRow {
-    let slot = Slot {
-        attempt: &measured.attempt,
-        measured: Some(measured),
-        outcome: outcome(measured, experiment),
-        detail: None,
-        accepted: true,
-    };
-    let number = |metric| value(&slot, metric, &Role::Candidate, experiment).ok();
-    let low = |between: Between| Decimal::from(between.low);
-    let since = measured.before.host.realtime_ns.saturating_sub(begun);
+fn row(judged: &Judged<'_>, shown: &Shown, begun: u64, selection: &Selection<'_>) -> TimelineRow {
+    let attempt = &judged.tried.attempt;
+    let kept = selection.kept.get(&attempt.block);
+    let counts = kept.is_some_and(|at| selection.attempts[*at].tried.attempt == *attempt);
+    let number = |at: usize| shown.values[at].as_ref().ok();
+    let low = |between: &Between| Decimal::from(between.low);
     TimelineRow {
-        attempt: measured.attempt.clone(),
-        id: measured.id.clone(),
-        at_ms: since / NS_PER_MS,
-        kept: is_kept(measured, selection),
-        outcome: slot.outcome,
-        ran_out: super::cell::ran_out(&slot, experiment),
-        achieved: number(Metric::Achieved)
-            .map(|it| (Decimal::from(it.low), Decimal::from(it.high))),
-        cpu_per_request: number(Metric::CpuPerRequest).map(low),
-        p50: number(Metric::Latency(Quantile::P50)).map(low),
-        p99: number(Metric::Latency(crate::probe::verdict::PROBE_QUANTILE)).map(low),
+        attempt: attempt.clone(),
+        id: shown.id.clone(),
+        at_ms: shown.realtime_ns.saturating_sub(begun) / NS_PER_MS,
+        kept: counts && !judged.is_without(&shown.id),
+        outcome: shown.outcome,
+        ran_out: shown.ran_out,
+        achieved: number(0).map(|it| (Decimal::from(it.low), Decimal::from(it.high))),
+        cpu_per_request: number(1).map(low),
+        p50: number(2).map(low),
+        p99: number(3).map(low),
     }
-}
-
-fn is_kept(measured: &Measured, selection: &Selection<'_>) -> bool {
-    let position = selection.kept.get(&measured.attempt.block);
-    let judged = position.map(|position| &selection.attempts[*position]);
-    judged.is_some_and(|judged| {
-        *judged.attempt == measured.attempt && !judged.is_without(&measured.id)
-    })
-}
-
-/// Answers of all load windows, kept or not.
-pub(super) fn answered(records: &Records) -> u64 {
-    let of = |event: &Event| match event {
-        Event::Measured(measured) => Some(measured.account.value()?.answered.get()),
-        _ => None,
-    };
-    records.events().filter_map(of).sum()
-}
-
-/// Where each role's counters came from, in words.
-pub(super) fn counters(records: &Records) -> BTreeMap<Role, String> {
-    let mut sources: BTreeMap<&Role, BTreeSet<(Source, u64)>> = BTreeMap::new();
-    let mut unsure: BTreeMap<&Role, u64> = BTreeMap::new();
-    for event in records.events() {
-        let Event::Measured(measured) = event else {
-            continue;
-        };
-        for (role, reading) in measured.before.roles.iter().chain(&measured.after.roles) {
-            let most = unsure.entry(role).or_default();
-            *most = reading.uncertainty_ns.max(*most);
-            if let Known::Value(cpu) = &reading.cpu {
-                sources
-                    .entry(role)
-                    .or_default()
-                    .insert((cpu.source, cpu.granularity_ns));
-            }
-        }
-    }
-    let words = |(role, sources): (&Role, BTreeSet<(Source, u64)>)| {
-        let sources: Vec<String> = sources.into_iter().map(shown).collect();
-        let unsure = unsure.get(role).copied().unwrap_or(0);
-        let words = format!("{}; read within {unsure} ns", sources.join("; "));
-        (role.clone(), words)
-    };
-    sources.into_iter().map(words).collect()
-}
-
-fn shown((source, granularity_ns): (Source, u64)) -> String {
-    let source = match source {
-        Source::CgroupV1 => "cgroup v1",
-        Source::CgroupV2 => "cgroup v2",
-        Source::ProcessTree => "the process tree",
-        Source::ProcStat => "/proc/stat",
-        Source::EngineApi => "the engine's API",
-        Source::Schedstat => "schedstat",
-        Source::Fake => "a fake",
-    };
-    format!("{source}, in steps of {granularity_ns} ns")
 }

@@ -10,7 +10,6 @@ use crate::record::event::Measured;
 
 use super::centre::whole;
 use super::ratio::Between;
-use super::slot::Slot;
 
 /// A number known to lie between two bounds, or why there is none.
 pub(super) type Value = Result<Between, String>;
@@ -25,14 +24,16 @@ const fn exactly(value: f64) -> Between {
     }
 }
 
-/// The value of a repetition.
-pub(super) fn value(slot: &Slot<'_>, metric: Metric, role: &Role, rules: &Experiment) -> Value {
-    let Some(measured) = slot.measured else {
-        let detail = slot.detail.map(|detail| format!(": {detail}"));
-        return Err(format!("{}{}", slot.outcome, detail.unwrap_or_default()));
-    };
-    if !has_number(slot.outcome, metric) {
-        return Err(slot.outcome.code().to_owned());
+/// The number of a recorded window whose outcome is this.
+pub(super) fn value(
+    measured: &Measured,
+    outcome: Outcome,
+    metric: Metric,
+    role: &Role,
+    rules: &Experiment,
+) -> Value {
+    if !has_number(outcome, metric) {
+        return Err(outcome.code().to_owned());
     }
     match metric {
         Metric::Achieved => achieved(measured, rules),
@@ -41,7 +42,7 @@ pub(super) fn value(slot: &Slot<'_>, metric: Metric, role: &Role, rules: &Experi
         Metric::BytesPerAnswer => bytes_per_answer(measured),
         Metric::MemoryPeak => memory_peak(measured, role),
         Metric::MemoryMean => memory_mean(measured, role),
-        Metric::Latency(quantile) => latency(measured, slot.outcome, quantile, rules),
+        Metric::Latency(quantile) => latency(measured, outcome, quantile, rules),
     }
 }
 
@@ -140,10 +141,11 @@ fn memory_peak(measured: &Measured, role: &Role) -> Value {
 
 /// The mean of the samples inside the window; of the edges where it was too short for one.
 fn memory_mean(measured: &Measured, role: &Role) -> Value {
-    let all: Vec<u64> = memory(measured, role)?.collect();
-    let inside = if all.len() > 2 { &all[2..] } else { &all[..] };
-    let sum: u64 = inside.iter().sum();
-    Ok(exactly(whole(sum) / super::centre::count(inside.len())))
+    let all = memory(measured, role)?.count();
+    let edges = if all > 2 { 2 } else { 0 };
+    let inside = memory(measured, role)?.skip(edges);
+    let sum = inside.fold(0_u64, u64::saturating_add);
+    Ok(exactly(whole(sum) / super::centre::count(all - edges)))
 }
 
 /// The response time at a rank among planned requests, nanoseconds.

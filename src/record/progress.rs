@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{Attempt, BlockFinished, BlockStarted, Event, Measured};
+use super::event::{Attempt, BlockFinished, BlockStarted, Event, Line, Measured};
 use super::fold::Records;
 use crate::model::{BlockId, CandidateName, MeasurementId, ScenarioName};
 use crate::plan::{Block, Plan};
@@ -82,15 +82,11 @@ impl Progress {
     /// # Errors
     /// When they are in an order that no run of this plan writes.
     pub fn of(records: &Records, plan: &Plan) -> Result<Self, IllegalSequence> {
-        let mut fold = Fold::over(plan);
+        let mut following = Following::over(plan);
         for line in records.lines() {
-            fold.take(&line.event).map_err(|what| IllegalSequence {
-                line: line.sequence + 1,
-                what,
-            })?;
+            following.take(line)?;
         }
-        fold.cut_off();
-        Ok(fold.progress)
+        Ok(following.finish())
     }
 
     /// Each block in the plan's order.
@@ -172,7 +168,8 @@ struct Under {
     measured: BTreeSet<MeasurementId>,
 }
 
-struct Fold<'a> {
+/// Follows a run line by line; what [`Progress::of`] does for records that are in memory.
+pub struct Following<'a> {
     plan: &'a Plan,
     positions: BTreeMap<&'a BlockId, usize>,
     candidates: BTreeSet<&'a CandidateName>,
@@ -182,8 +179,10 @@ struct Fold<'a> {
     in_session: bool,
 }
 
-impl<'a> Fold<'a> {
-    fn over(plan: &'a Plan) -> Self {
+impl<'a> Following<'a> {
+    /// Begins before the first line.
+    #[must_use]
+    pub fn over(plan: &'a Plan) -> Self {
         let blocks = plan.blocks.iter().map(|block| BlockProgress {
             id: block.id.clone(),
             attempts: Vec::new(),
@@ -216,7 +215,25 @@ impl<'a> Fold<'a> {
         }
     }
 
-    fn take(&mut self, event: &Event) -> Result<(), String> {
+    /// Takes in the next line.
+    ///
+    /// # Errors
+    /// When no run of the plan writes it there.
+    pub fn take(&mut self, line: &Line) -> Result<(), IllegalSequence> {
+        self.event(&line.event).map_err(|what| IllegalSequence {
+            line: line.sequence + 1,
+            what,
+        })
+    }
+
+    /// How far the run is; an attempt without an end was cut off.
+    #[must_use]
+    pub fn finish(mut self) -> Progress {
+        self.cut_off();
+        self.progress
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), String> {
         if let Event::Opened(_) = event {
             return self
                 .expect(!self.opened, || "`opened` a second time".into())

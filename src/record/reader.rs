@@ -15,6 +15,9 @@ use crate::model::Digest;
 /// The longest line that is read, bytes.
 pub const LONGEST_LINE: u64 = 16 << 20;
 
+/// Bytes read at once.
+const BUFFER: usize = 256 << 10;
+
 /// What was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadRecords {
@@ -120,94 +123,141 @@ pub fn read(path: &Path) -> Result<ReadRecords, ReadError> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(source: impl Read, path: &Path) -> Result<ReadRecords, ReadError> {
-    let mut source = BufReader::new(source);
-    let mut read = ReadRecords {
-        records: Records::new(Vec::new()),
-        torn: None,
-        bytes: 0,
-        last: Digest::of(b""),
-    };
+    let mut source = Lines::new(source, path);
     let mut lines = Vec::new();
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        let limited = (&mut source)
-            .take(LONGEST_LINE + 1)
-            .read_until(b'\n', &mut bytes);
-        limited.map_err(DiskError::because("read", path))?;
-        let fault = |fault| ReadError::Line {
-            path: path.to_path_buf(),
-            line: lines.len() as u64 + 1,
-            fault,
-        };
-        if bytes.is_empty() {
-            break;
-        }
-        if bytes.len() as u64 > LONGEST_LINE {
-            return Err(fault(LineFault::TooLong));
-        }
-        let unwritten = bytes.contains(&0) && at_end(&mut source, path)?;
-        if bytes.last() != Some(&b'\n') || unwritten {
-            read.torn = Some(TornTail {
-                at: read.bytes,
-                line: lines.len() as u64 + 1,
-                bytes: std::mem::take(&mut bytes),
-            });
-            break;
-        }
-        let line = check(&bytes[..bytes.len() - 1], lines.last(), read.last).map_err(fault)?;
-        read.bytes += bytes.len() as u64;
-        read.last = Digest::of(&bytes[..bytes.len() - 1]);
+    while let Some(line) = source.advance()? {
         lines.push(line);
     }
-    read.records = Records::new(lines);
-    Ok(read)
+    Ok(ReadRecords {
+        records: Records::new(lines),
+        torn: source.torn,
+        bytes: source.bytes,
+        last: source.last,
+    })
 }
 
-fn at_end(source: &mut impl BufRead, path: &Path) -> Result<bool, DiskError> {
-    let rest = source
-        .fill_buf()
-        .map_err(DiskError::because("read", path))?;
-    Ok(rest.is_empty())
+/// Reads and checks one line after the other, and keeps none.
+#[derive(Debug)]
+pub struct Lines<'a, R> {
+    source: BufReader<R>,
+    path: &'a Path,
+    buffer: Vec<u8>,
+    /// Whole lines read so far.
+    count: u64,
+    sealed: bool,
+    torn: Option<TornTail>,
+    bytes: u64,
+    last: Digest,
 }
 
-/// One line against the line before it.
-fn check(bytes: &[u8], before: Option<&Line>, previous: Digest) -> Result<Line, LineFault> {
-    let line: Line = parse(bytes)?;
-    let expected = before.map_or(0, |line| line.sequence + 1);
-    if line.sequence != expected {
-        return Err(LineFault::Sequence {
-            expected,
-            found: line.sequence,
-        });
-    }
-    if line.previous != previous {
-        return Err(LineFault::Chain {
-            expected: previous,
-            found: line.previous,
-        });
-    }
-    match (&line.event, before) {
-        (Event::Opened(opened), None) if opened.format > RECORD_FORMAT => Err(LineFault::Newer {
-            found: u64::from(opened.format),
-        }),
-        (Event::Opened(_), None) => Ok(line),
-        (_, None) => Err(LineFault::Order("the first record must be `opened`")),
-        (Event::Opened(_), Some(_)) => {
-            Err(LineFault::Order("`opened` stands only in the first line"))
+impl<'a, R: Read> Lines<'a, R> {
+    /// Begins before the first line; `path` is for messages.
+    pub fn new(source: R, path: &'a Path) -> Self {
+        Self {
+            source: BufReader::with_capacity(BUFFER, source),
+            path,
+            buffer: Vec::new(),
+            count: 0,
+            sealed: false,
+            torn: None,
+            bytes: 0,
+            last: Digest::of(b""),
         }
-        (
-            _,
-            Some(Line {
-                event: Event::Sealed { .. },
-                ..
+    }
+
+    /// The next whole line; absent after the last one.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn advance(&mut self) -> Result<Option<Line>, ReadError> {
+        if self.torn.is_some() {
+            return Ok(None);
+        }
+        self.buffer.clear();
+        let limited = (&mut self.source)
+            .take(LONGEST_LINE + 1)
+            .read_until(b'\n', &mut self.buffer);
+        limited.map_err(DiskError::because("read", self.path))?;
+        if self.buffer.is_empty() {
+            return Ok(None);
+        }
+        if self.buffer.len() as u64 > LONGEST_LINE {
+            return Err(self.fault(LineFault::TooLong));
+        }
+        let unwritten = self.buffer.contains(&0) && self.at_end()?;
+        if self.buffer.last() != Some(&b'\n') || unwritten {
+            self.torn = Some(TornTail {
+                at: self.bytes,
+                line: self.count + 1,
+                bytes: std::mem::take(&mut self.buffer),
+            });
+            return Ok(None);
+        }
+        let bytes = &self.buffer[..self.buffer.len() - 1];
+        let line = parse(bytes).and_then(|line| self.follows(line));
+        let line = line.map_err(|fault| self.fault(fault))?;
+        self.last = Digest::of(bytes);
+        self.bytes += self.buffer.len() as u64;
+        self.count += 1;
+        self.sealed = matches!(line.event, Event::Sealed { .. });
+        Ok(Some(line))
+    }
+
+    /// Bytes after the last whole line; known once there is no next line.
+    #[must_use]
+    pub const fn torn(&self) -> Option<&TornTail> {
+        self.torn.as_ref()
+    }
+
+    fn fault(&self, fault: LineFault) -> ReadError {
+        ReadError::Line {
+            path: self.path.to_path_buf(),
+            line: self.count + 1,
+            fault,
+        }
+    }
+
+    fn at_end(&mut self) -> Result<bool, DiskError> {
+        let rest = self.source.fill_buf();
+        let rest = rest.map_err(DiskError::because("read", self.path))?;
+        Ok(rest.is_empty())
+    }
+
+    /// A line against the line before it.
+    fn follows(&self, line: Line) -> Result<Line, LineFault> {
+        if line.sequence != self.count {
+            return Err(LineFault::Sequence {
+                expected: self.count,
+                found: line.sequence,
+            });
+        }
+        if line.previous != self.last {
+            return Err(LineFault::Chain {
+                expected: self.last,
+                found: line.previous,
+            });
+        }
+        match (&line.event, self.count) {
+            (Event::Opened(opened), 0) if opened.format > RECORD_FORMAT => Err(LineFault::Newer {
+                found: u64::from(opened.format),
             }),
-        ) => Err(LineFault::Order("nothing may follow the seal")),
-        _ => Ok(line),
+            (Event::Opened(_), 0) => Ok(line),
+            (_, 0) => Err(LineFault::Order("the first record must be `opened`")),
+            (Event::Opened(_), _) => {
+                Err(LineFault::Order("`opened` stands only in the first line"))
+            }
+            _ if self.sealed => Err(LineFault::Order("nothing may follow the seal")),
+            _ => Ok(line),
+        }
     }
 }
 
+/// Reads a line; only one that is no record is read again for the place of its fault.
 fn parse(bytes: &[u8]) -> Result<Line, LineFault> {
+    serde_json::from_slice(bytes).or_else(|_| parse_with_place(bytes))
+}
+
+fn parse_with_place(bytes: &[u8]) -> Result<Line, LineFault> {
     let mut source = serde_json::Deserializer::from_slice(bytes);
     let line = serde_path_to_error::deserialize(&mut source)
         .map_err(|error| (error.path().to_string(), error.inner().to_string()))

@@ -5,23 +5,31 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 
 use super::{Files, Folder, FolderError};
-use crate::estimate;
+use crate::estimate::{self, Reading, Readings, Summary};
 use crate::lock::Lock;
 use crate::model::facts::HostFacts;
 use crate::model::{Digest, Experiment};
 use crate::plan::Plan;
 use crate::record::draft::from_json;
+use crate::record::event::{Opened, Session};
 use crate::record::layout::{self, Set};
 use crate::record::{
-    Event, IllegalSequence, LedgerLine, Progress, ReadError, ReadRecords, Records, ledger, reader,
+    Event, Following, IllegalSequence, LedgerLine, Line, Lines, Progress, ReadError, TornTail,
+    ledger,
 };
 use crate::report::{self, WitnessFile};
 
 /// Everything that the rendered files of a draft or entry are made from.
 #[derive(Debug, Clone)]
 pub struct Material {
-    /// Every record, the seal included.
-    pub records: Records,
+    /// The first record.
+    pub opened: Opened,
+    /// Every session in order.
+    pub sessions: Vec<Session>,
+    /// How far the run is.
+    pub progress: Progress,
+    /// What estimates need of all other records.
+    pub readings: Readings,
     /// The model with every default: the rules that it is estimated by.
     pub experiment: Experiment,
     /// The plan.
@@ -79,18 +87,19 @@ pub(crate) fn json<T: DeserializeOwned>(folder: &Folder, file: &str) -> Result<T
     })
 }
 
-/// The records of a folder.
-pub(crate) fn records(folder: &Folder) -> Result<ReadRecords, MaterialError> {
+/// Hands every record of a folder on, one after the other, each checked against the one before;
+/// gives the bytes after the last whole one.
+pub(crate) fn each_record<E: From<MaterialError>>(
+    folder: &Folder,
+    mut take: impl FnMut(Line) -> Result<(), E>,
+) -> Result<Option<TornTail>, E> {
     let path = folder.path().join(layout::RECORDS);
-    Ok(reader::read_from(folder.file(layout::RECORDS)?, &path)?)
-}
-
-/// Whether the last record is a seal.
-pub(crate) fn is_sealed(records: &Records) -> bool {
-    matches!(
-        records.lines().last().map(|line| &line.event),
-        Some(Event::Sealed { .. })
-    )
+    let file = folder.file(layout::RECORDS).map_err(MaterialError::from)?;
+    let mut lines = Lines::new(file, &path);
+    while let Some(line) = lines.advance().map_err(MaterialError::from)? {
+        take(line)?;
+    }
+    Ok(lines.torn().cloned())
 }
 
 fn text(folder: &Folder, file: &str) -> Result<String, MaterialError> {
@@ -127,27 +136,12 @@ impl Material {
         files: Vec<WitnessFile>,
     ) -> Result<Self, MaterialError> {
         let has = |name: &str| files.iter().any(|file| file.path == name);
-        let records = records(folder)?.records;
-        let Some(opened) = records.opened() else {
-            return Err(MaterialError::Empty(
-                folder.path().to_string_lossy().into_owned(),
-            ));
-        };
         let mut experiment: Experiment = json(folder, layout::EXPANDED)?;
-        if opened.experiment != experiment.name {
-            return Err(MaterialError::File {
-                file: layout::EXPANDED.to_owned(),
-                because: format!(
-                    "it is of experiment `{}`, the records of `{}`",
-                    experiment.name, opened.experiment
-                ),
-            });
-        }
         if has(layout::PAGE) {
             experiment.page = json(folder, layout::PAGE)?;
         }
         let plan: Plan = json(folder, layout::PLAN)?;
-        Progress::of(&records, &plan)?;
+        let read = Recorded::read(folder, &experiment, &plan)?;
         let prose = has(layout::PROSE)
             .then(|| text(folder, layout::PROSE))
             .transpose()?;
@@ -163,10 +157,13 @@ impl Material {
             Some(text(folder, &file.path).map(|text| (name.to_owned(), text)))
         });
         Ok(Self {
-            published: is_sealed(&records),
+            published: read.sealed,
+            opened: read.opened,
+            sessions: read.sessions,
+            progress: read.progress,
+            readings: read.readings,
             templates: own.collect::<Result<_, _>>()?,
             host: json(folder, layout::HOST)?,
-            records,
             experiment,
             plan,
             ledger,
@@ -183,19 +180,22 @@ impl Material {
         file.map(|file| file.digest)
     }
 
+    /// Every number of it.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        estimate::summarise(&self.readings, &self.experiment, &self.plan, &self.ledger)
+    }
+
     /// Estimates and lays out: every rendered file but the checksums.
     ///
     /// # Errors
     /// What is at fault in a template or the author's texts.
     pub fn render(&self) -> Result<Files, String> {
-        let Some(opened) = self.records.opened() else {
-            return Err("there are no records".to_owned());
-        };
-        let summary = estimate::estimate(&self.records, &self.experiment, &self.plan, &self.ledger);
-        let sessions = self.records.sessions();
+        let summary = self.summary();
+        let sessions: Vec<&Session> = self.sessions.iter().collect();
         let context = report::Context {
             experiment: &self.experiment,
-            opened,
+            opened: &self.opened,
             sessions: &sessions,
             host: &self.host,
             lock: self.lock.as_ref(),
@@ -206,6 +206,59 @@ impl Material {
         let templates = report::Templates::with(&self.templates);
         report::render(&summary, &context, &templates).map_err(|error| error.to_string())
     }
+}
+
+/// What is kept of a folder's records.
+struct Recorded {
+    opened: Opened,
+    sessions: Vec<Session>,
+    progress: Progress,
+    readings: Readings,
+    sealed: bool,
+}
+
+impl Recorded {
+    /// Reads the records once, line by line.
+    fn read(folder: &Folder, experiment: &Experiment, plan: &Plan) -> Result<Self, MaterialError> {
+        let mut reading = Reading::new(experiment, plan);
+        let mut following = Following::over(plan);
+        let (mut opened, mut sessions, mut sealed) = (None, Vec::new(), false);
+        each_record(folder, |line| {
+            match &line.event {
+                Event::Opened(first) => {
+                    of_experiment(first, experiment)?;
+                    opened = Some((**first).clone());
+                }
+                Event::Session(session) => sessions.push((**session).clone()),
+                Event::Sealed { .. } => sealed = true,
+                _ => {}
+            }
+            following.take(&line)?;
+            reading.take(line.realtime_ns, line.event);
+            Ok::<(), MaterialError>(())
+        })?;
+        let shown = || folder.path().to_string_lossy().into_owned();
+        Ok(Self {
+            opened: opened.ok_or_else(|| MaterialError::Empty(shown()))?,
+            sessions,
+            progress: following.finish(),
+            readings: reading.finish(),
+            sealed,
+        })
+    }
+}
+
+fn of_experiment(opened: &Opened, experiment: &Experiment) -> Result<(), MaterialError> {
+    if opened.experiment == experiment.name {
+        return Ok(());
+    }
+    Err(MaterialError::File {
+        file: layout::EXPANDED.to_owned(),
+        because: format!(
+            "it is of experiment `{}`, the records of `{}`",
+            experiment.name, opened.experiment
+        ),
+    })
 }
 
 fn read_lock(folder: &Folder) -> Result<Lock, MaterialError> {

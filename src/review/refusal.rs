@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::material::{Material, is_sealed};
+use super::material::Material;
 use super::{Folder, Renderer, exclude};
 use crate::lock;
 use crate::model::reading::Known;
 use crate::model::{BlockId, Caveat, Experiment};
+use crate::record::Draft;
 use crate::record::event::Opened;
 use crate::record::layout;
-use crate::record::{Draft, Progress};
 
 /// One reason why a draft cannot be published, and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,9 @@ pub fn check_with(draft: &Draft, renderer: &Renderer<'_>) -> Vec<Refusal> {
         .and_then(|folder| Material::read(&folder));
     let material = match material {
         Ok(material) => material,
+        Err(super::MaterialError::Empty(_)) => {
+            return vec![Refusal::new("nothing was recorded yet", MEASURE)];
+        }
         Err(error) => {
             return vec![Refusal::new(
                 error.to_string(),
@@ -57,13 +60,10 @@ pub fn check_with(draft: &Draft, renderer: &Renderer<'_>) -> Vec<Refusal> {
             )];
         }
     };
-    let Some(opened) = material.records.opened() else {
-        return vec![Refusal::new("nothing was recorded yet", MEASURE)];
-    };
     let mut refusals = folder(draft, &material);
     refusals.extend(measured(draft, &material));
-    refusals.extend(locked(&material, opened));
-    refusals.extend(source(opened));
+    refusals.extend(locked(&material, &material.opened));
+    refusals.extend(source(&material.opened));
     refusals.extend(page(&material.experiment));
     refusals.extend(ledger(&material));
     // A draft that lacks its words cannot render: one reason is enough.
@@ -92,7 +92,7 @@ fn folder(draft: &Draft, material: &Material) -> Vec<Refusal> {
         Ok(None) => {}
         Err(error) => refusals.push(Refusal::new(error.to_string(), "remove the damaged marker")),
     }
-    if is_sealed(&material.records) {
+    if material.published {
         refusals.push(Refusal::new(
             "its records are sealed",
             "publish the draft, not an entry",
@@ -132,17 +132,13 @@ fn measured(draft: &Draft, material: &Material) -> Vec<Refusal> {
         let what = format!("line {} of the records is torn", torn.line);
         refusals.push(Refusal::new(what, "resume the run: it sets the line aside"));
     }
-    match Progress::of(&material.records, &material.plan) {
-        Ok(progress) if !progress.complete(experiment.attempts) => {
-            let left = progress.without_valid_attempt().len();
-            let what = format!(
-                "{left} of {} blocks are not measured yet",
-                material.plan.blocks.len()
-            );
-            refusals.push(Refusal::new(what, MEASURE));
-        }
-        Ok(_) => {}
-        Err(error) => refusals.push(Refusal::new(error.to_string(), AGAIN)),
+    if !material.progress.complete(experiment.attempts) {
+        let left = material.progress.without_valid_attempt().len();
+        let what = format!(
+            "{left} of {} blocks are not measured yet",
+            material.plan.blocks.len()
+        );
+        refusals.push(Refusal::new(what, MEASURE));
     }
     if whole(experiment) != of_plan(material) {
         let what = "only a part of the experiment was planned";
@@ -255,9 +251,9 @@ fn page(experiment: &Experiment) -> Vec<Refusal> {
 
 /// Every exclusion says why, by whom and when, and is of something that there is.
 fn ledger(material: &Material) -> Vec<Refusal> {
-    let attempts = material.records.attempts();
+    let attempts: BTreeSet<_> = material.readings.attempts().collect();
     let fault = |line: &crate::record::LedgerLine| {
-        if !attempts.contains_key(&line.attempt) {
+        if !attempts.contains(&line.attempt) {
             return Some("there is no such attempt".to_owned());
         }
         exclude::decision(&line.because, &line.by, &line.on)

@@ -8,8 +8,9 @@ use super::folder::{Fault, Folder, FolderError, Listing};
 use super::material::{self, Material};
 use super::{Renderer, compare, sums};
 use crate::model::Digest;
+use crate::record::Event;
+use crate::record::event::Opened;
 use crate::record::layout::{self, Set};
-use crate::record::{Event, Records};
 use crate::report::WitnessFile;
 
 /// What came of one level.
@@ -117,26 +118,8 @@ impl Integrity {
                 Err(error) => drop(faults.insert(Fault::new(path, error.because))),
             }
         }
-        let seal = match material::records(folder) {
-            Ok(read) => {
-                if let Some(torn) = read.torn {
-                    let what = format!(
-                        "line {} has no end: an entry's records are whole",
-                        torn.line
-                    );
-                    faults.insert(Fault::new(layout::RECORDS, what));
-                }
-                faults.extend(against_records(&read.records, &digests));
-                seal(&read.records)
-            }
-            Err(error) => {
-                faults.insert(Fault::new(
-                    layout::RECORDS,
-                    without_file(&error.to_string()),
-                ));
-                None
-            }
-        };
+        let (seal, of_records) = against_records(folder, &digests);
+        faults.extend(of_records);
         let seal_faults = seal
             .as_ref()
             .map(|seal| against_seal(seal, &digests))
@@ -175,48 +158,74 @@ fn misplaced(listing: &Listing) -> Vec<Fault> {
         .collect()
 }
 
-fn seal(records: &Records) -> Option<BTreeMap<String, Digest>> {
-    match records.lines().last().map(|line| &line.event) {
-        Some(Event::Sealed { files }) => Some(files.clone()),
-        _ => None,
-    }
-}
+type Seal = BTreeMap<String, Digest>;
 
-/// The inputs and raw files that records name by digest, and that there is a seal at all.
-fn against_records(records: &Records, digests: &BTreeMap<String, Digest>) -> Vec<Fault> {
-    let mut expected: Vec<(&str, Digest, &str)> = Vec::new();
+/// The chain, the inputs and raw files that records name by digest, and that there is a seal at all.
+fn against_records(
+    folder: &Folder,
+    digests: &BTreeMap<String, Digest>,
+) -> (Option<Seal>, Vec<Fault>) {
     let mut faults = Vec::new();
-    if let Some(opened) = records.opened() {
-        let first = "the first record";
-        expected.push((layout::MANIFEST, opened.manifest, first));
-        expected.push((layout::EXPANDED, opened.expanded, first));
-        expected.push((layout::PLAN, opened.plan, first));
-        expected.extend(opened.lock.map(|lock| (layout::LOCK, lock, first)));
-    }
-    for event in records.events() {
-        if let Event::Measured(measured) = event {
-            let raw = measured.raw.iter();
-            expected
-                .extend(raw.map(|raw| (raw.file.as_str(), raw.digest, "its measurement's record")));
-        }
-    }
-    for (file, expected, by) in expected {
-        match digests.get(file) {
-            Some(found) if *found != expected => {
-                faults.push(Fault::new(
-                    file,
-                    format!("it has {found}, {by} says {expected}"),
-                ));
+    let mut seal = None;
+    let read = material::each_record(folder, |line| {
+        match line.event {
+            Event::Opened(opened) => faults.extend(of_inputs(&opened, digests)),
+            Event::Measured(measured) => {
+                let raw = measured.raw.iter();
+                let by = "its measurement's record";
+                faults.extend(raw.filter_map(|raw| against(&raw.file, raw.digest, by, digests)));
             }
-            None => faults.push(Fault::new(file, format!("it is missing; {by} names it"))),
-            Some(_) => {}
+            Event::Sealed { files } => seal = Some(files),
+            _ => {}
         }
+        Ok::<(), material::MaterialError>(())
+    });
+    match read {
+        Err(error) => {
+            let what = without_file(&error.to_string());
+            return (None, vec![Fault::new(layout::RECORDS, what)]);
+        }
+        Ok(Some(torn)) => {
+            let line = torn.line;
+            let what = format!("line {line} has no end: an entry's records are whole");
+            faults.push(Fault::new(layout::RECORDS, what));
+        }
+        Ok(None) => {}
     }
-    if seal(records).is_none() {
+    if seal.is_none() {
         let what = "the last record is no seal: this is a draft, or its end was cut off";
         faults.push(Fault::new(layout::RECORDS, what));
     }
-    faults
+    (seal, faults)
+}
+
+fn of_inputs(opened: &Opened, digests: &BTreeMap<String, Digest>) -> Vec<Fault> {
+    let inputs = [
+        (layout::MANIFEST, Some(opened.manifest)),
+        (layout::EXPANDED, Some(opened.expanded)),
+        (layout::PLAN, Some(opened.plan)),
+        (layout::LOCK, opened.lock),
+    ];
+    let inputs = inputs.into_iter();
+    inputs
+        .filter_map(|(file, digest)| against(file, digest?, "the first record", digests))
+        .collect()
+}
+
+fn against(
+    file: &str,
+    expected: Digest,
+    by: &str,
+    digests: &BTreeMap<String, Digest>,
+) -> Option<Fault> {
+    match digests.get(file) {
+        Some(found) if *found != expected => Some(Fault::new(
+            file,
+            format!("it has {found}, {by} says {expected}"),
+        )),
+        None => Some(Fault::new(file, format!("it is missing; {by} names it"))),
+        Some(_) => None,
+    }
 }
 
 /// Every witness file against the seal.

@@ -13,7 +13,6 @@ use super::progress::Progress;
 use super::run::{self, Hearing, Ready};
 use super::ui::{Ui, safe};
 use super::{paths, validate};
-use crate::estimate;
 use crate::load::stub;
 use crate::lock::{self, Upgrade};
 use crate::measure::host;
@@ -147,15 +146,10 @@ fn compare(ready: &Ready, experiment: &Experiment, burnt: &[Burnt]) -> Result<Ta
     let internal = |error: &dyn std::error::Error| Failure::caused(Code::Internal, error);
     let folder = Folder::open(ready.0.folder()).map_err(|error| internal(&error))?;
     let material = Material::read(&folder).map_err(|error| internal(&error))?;
-    let Material {
-        records,
-        plan,
-        ledger,
-        ..
-    } = &material;
-    let summary = estimate::estimate(records, &material.experiment, plan, ledger);
+    let records = ready.0.records().map_err(|error| internal(&error))?.records;
+    let summary = material.summary();
     Ok(weights::judge(&Weighed {
-        records,
+        records: &records,
         summary: &summary,
         candidate: &experiment.cores[&Role::Candidate],
         burnt,

@@ -195,6 +195,12 @@ impl Sample {
         inputs::origin()
     }
 
+    /// The first record.
+    #[must_use]
+    pub fn opening(&self) -> super::event::Opened {
+        inputs::opened(self)
+    }
+
     /// The records of a whole run, made in memory.
     ///
     /// # Panics
@@ -202,7 +208,7 @@ impl Sample {
     #[must_use]
     pub fn records(&self) -> Records {
         let mut journal = MemoryJournal::default();
-        let opened = inputs::opened(self);
+        let opened = self.opening();
         let mut append = |event| journal.append(event).expect("memory takes everything");
         append(Event::Opened(Box::new(opened)));
         let records = journal.records();

@@ -84,7 +84,7 @@ fn text<T: ToString>(value: Option<&T>) -> String {
 }
 
 fn decimal(value: Option<&Decimal>) -> String {
-    value.map(|it| it.0.clone()).unwrap_or_default()
+    text(value)
 }
 
 fn unit(unit: crate::model::Unit) -> String {
