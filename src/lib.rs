@@ -15,6 +15,7 @@
 
 pub mod cli;
 pub mod data;
+pub mod doctor;
 pub mod engine;
 pub mod estimate;
 pub mod guard;

@@ -20,6 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("guard", &["record", "probe", "model"]),
     ("estimate", &["guard", "probe", "record", "plan", "model"]),
     ("report", &["estimate", "record", "lock", "model"]),
+    ("doctor", &["measure", "plan", "model"]),
     ("weights", &["estimate", "record", "model"]),
     (
         "run",
@@ -38,7 +39,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "cli",
         &[
             "manifest", "lock", "plan", "run", "record", "estimate", "report", "review", "engine",
-            "load", "measure", "probe", "guard", "data", "weights", "model",
+            "load", "measure", "probe", "guard", "data", "doctor", "weights", "model",
         ],
     ),
 ];

@@ -78,6 +78,14 @@ pub enum Verb {
         after_help = "Examples:\n  loadlab plan experiment.yaml\n  loadlab plan --format json experiment.yaml | jq .totals\n  loadlab plan --expanded experiment.yaml"
     )]
     Plan(Plan),
+    /// Say what is wrong with this machine for an experiment: every symptom, the gravest first, with its remedy.
+    ///
+    /// Reads the kernel's files for three seconds, needs no root, starts nothing, writes nothing. Exit code 5
+    /// when the machine is unfit.
+    #[command(
+        after_help = "Examples:\n  loadlab doctor\n  loadlab doctor experiment.yaml\n  loadlab doctor experiment.yaml --profile laptop --format json"
+    )]
+    Doctor(Doctor),
     /// Measure known weights on this machine and say whether loadlab reads them rightly.
     ///
     /// Test servers whose every cost is known beforehand go through the whole pipeline: manifest, lock, run,
@@ -110,6 +118,7 @@ pub enum Verb {
     )]
     Status(Status),
     /// Render EXCLUDED.md and the index of `results/`.
+    #[command(after_help = "Examples:\n  loadlab index\n  loadlab index --check")]
     Index(Index),
     /// Check an entry: checksums, chain, seal, and the bytes of its report.
     #[command(after_help = "Example:\n  loadlab verify results/nginx-gzip/2026-01-31-0f3a")]
@@ -118,13 +127,21 @@ pub enum Verb {
     #[command(after_help = "Example:\n  loadlab reproduce results/nginx-gzip/2026-01-31-0f3a")]
     Reproduce(Reproduce),
     /// List, and with `--yes` remove, what a crashed run left behind.
-    #[command(name = "gc")]
+    #[command(
+        name = "gc",
+        after_help = "Examples:\n  loadlab gc\n  loadlab gc --yes"
+    )]
     Gc(Gc),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  loadlab completions bash > ~/.local/share/bash-completion/completions/loadlab"
     )]
     Completions(Completions),
+    /// Print the manual page of loadlab or of a verb, or write all of them into a folder.
+    #[command(
+        after_help = "Examples:\n  loadlab man | man -l -\n  loadlab man run | man -l -\n  loadlab man --into ~/.local/share/man/man1"
+    )]
+    Man(Man),
 }
 
 /// `init`
@@ -258,6 +275,20 @@ pub struct Run {
     pub generator: Option<PathBuf>,
 }
 
+/// `doctor`
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// The manifest, or the folder that holds `experiment.yaml`; absent: the machine alone.
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// A machine's profile: a name, in `profiles/` beside the manifest or inside it.
+    #[arg(long, value_name = "NAME", requires = "file")]
+    pub profile: Option<String>,
+    /// For whom the output is written.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
 /// `selftest`
 #[derive(Debug, Args)]
 pub struct Selftest {
@@ -388,4 +419,14 @@ pub struct Completions {
     /// The shell.
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
+}
+
+/// `man`
+#[derive(Debug, Args)]
+pub struct Man {
+    /// The verb; absent: loadlab itself.
+    pub verb: Option<String>,
+    /// Write every page into this folder, which must exist.
+    #[arg(long, value_name = "DIR", conflicts_with = "verb")]
+    pub into: Option<PathBuf>,
 }

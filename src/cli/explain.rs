@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::args::{Explain, Format};
 use super::failure::{Code, Failure};
 use super::ui::{Ui, safe};
-use crate::model::code::{Caveat, GuardCode, Outcome};
+use crate::model::code::{Caveat, GuardCode, Outcome, Symptom};
 
 /// A code with its explanation.
 #[derive(Debug, Serialize)]
@@ -88,6 +88,11 @@ fn entries() -> Vec<Entry> {
             Caveat::ALL
                 .iter()
                 .map(|code| entry(code.code(), "caveat", code.explain())),
+        )
+        .chain(
+            Symptom::ALL
+                .iter()
+                .map(|code| entry(code.code(), "symptom", code.explain())),
         )
         .collect()
 }

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod completions;
+mod doctor;
 mod entries;
 mod equipment;
 mod explain;
@@ -10,6 +11,7 @@ mod gc;
 mod init;
 mod lock;
 mod locked;
+mod man;
 mod paths;
 mod pins;
 mod plan;
@@ -73,6 +75,7 @@ fn dispatch(verb: Verb, ui: Ui) -> Result<(), Failure> {
         Verb::Lock(words) => lock::lock(&words, ui),
         Verb::Plan(words) => plan::plan(&words, ui),
         Verb::Run(words) => run::run(&words, ui),
+        Verb::Doctor(words) => doctor::doctor(&words, ui),
         Verb::Selftest(words) => selftest::selftest(&words, ui),
         Verb::Report(words) => report::report(&words, ui),
         Verb::Exclude(words) => entries::exclude(&words, ui),
@@ -83,5 +86,6 @@ fn dispatch(verb: Verb, ui: Ui) -> Result<(), Failure> {
         Verb::Reproduce(words) => entries::reproduce(&words, ui),
         Verb::Gc(words) => gc::gc(&words, ui),
         Verb::Completions(words) => completions::completions(&words, ui),
+        Verb::Man(words) => man::man(&words, ui),
     }
 }

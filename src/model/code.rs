@@ -286,3 +286,81 @@ codes! {
             "Measure longer, or run where control groups can be made.";
     }
 }
+
+codes! {
+    /// What `loadlab doctor` finds of a machine, the gravest first. The first ones make a run impossible.
+    Symptom {
+        CoresMissing = "cores_missing":
+            "CPUs that the file gives to a role are not online, or this process may not use them.",
+            "Name other CPUs in a profile, bring them online, or widen the control group or affinity that loadlab is started in.";
+        ProgramMissing = "program_missing":
+            "A program that a run would start is not there.",
+            "Install it, or name its place in the manifest.";
+        MemoryTooSmall = "memory_too_small":
+            "The memory that can be had is less than the budgets of all roles together.",
+            "End what uses memory, lower `budgets`, or use a larger machine.";
+        DiskTooSmall = "disk_too_small":
+            "The disk has less space than the plan's estimate of the draft.",
+            "Make room, or let drafts be made elsewhere with `--runs DIR`.";
+        FilesTooFew = "files_too_few":
+            "A process may not open as many files as there are connections planned.",
+            "Raise the hard limit (`ulimit -Hn`, `LimitNOFILE=` of a unit), or plan fewer connections.";
+        PortsTooFew = "ports_too_few":
+            "There are fewer local ports than connections planned.",
+            "Widen `net.ipv4.ip_local_port_range`, or plan fewer connections.";
+        StrictIsolation = "strict_isolation":
+            "The file demands strict isolation, and hyper-thread siblings belong to two roles or are not known.",
+            "Give whole cores to each role in a profile, or leave `isolation: strict` out.";
+        OtherLoad = "other_load":
+            "Other work keeps a CPU of the file busy: it becomes part of every number, or `foreign_load` refuses the block.",
+            "Stop it or move it to other CPUs while measuring.";
+        StolenTime = "stolen_time":
+            "The hypervisor takes time from the CPUs: it becomes part of every latency, and `steal` refuses the block above its limit.",
+            "Use dedicated CPUs, or measure at a quieter time.";
+        Swapping = "swapping":
+            "Pages are swapped right now.",
+            "End what uses memory; measure with swap off (`swapoff -a`).";
+        ClockSet = "clock_set":
+            "The wall clock is being moved against the monotonic one: `clock_step` refuses blocks during which that happens.",
+            "Let the time service settle (`chronyc waitsync`, `timedatectl`) before a run.";
+        OnBattery = "on_battery":
+            "The machine runs on its battery: frequency follows its charge.",
+            "Connect it to the mains.";
+        Governor = "governor":
+            "A CPU's frequency follows its load, so that a light load runs on a slow core.",
+            "`cpupower frequency-set -g performance`, for the time of the run.";
+        Interrupts = "interrupts":
+            "A CPU of the candidate serves many interrupts of devices or timers: their time is in its latency.",
+            "Move them with `/proc/irq/*/smp_affinity_list` or `irqbalance --banirq`, or give the candidate another CPU.";
+        GroupsDenied = "groups_denied":
+            "loadlab may not make control groups: budgets are only watched, and CPU time is read in ticks of the process tree.",
+            "Run as root, or in a delegated group (`systemd-run --user --scope -p Delegate=yes loadlab …`).";
+        SharedSiblings = "shared_siblings":
+            "Hyper-thread siblings belong to two roles, or the machine does not say which CPUs are siblings.",
+            "Give whole cores to each role in a profile.";
+        RolesShare = "roles_share":
+            "Roles share CPUs, because the file or its profile says so.",
+            "Use a machine with a core for each role.";
+        Turbo = "turbo":
+            "Turbo is on: the frequency depends on how many cores are busy and how warm they are.",
+            "Switch it off for the time of the run (`/sys/devices/system/cpu/intel_pstate/no_turbo`, `cpufreq/boost`).";
+        StealHidden = "steal_hidden":
+            "A virtual machine that never showed stolen time since it started: what is stolen would count as the candidate's.",
+            "Use a hypervisor that shows it, or a machine of your own.";
+        PortsTight = "ports_tight":
+            "A candidate that closes connections after each answer would use up the local ports within a minute at the planned rate.",
+            "Keep connections alive, widen `net.ipv4.ip_local_port_range`, or set `net.ipv4.tcp_tw_reuse` to 1.";
+        FilesTight = "files_tight":
+            "The soft limit of open files is below the planned connections: a candidate that does not raise it itself will refuse some.",
+            "Raise it before the run: `ulimit -n`.";
+        SwapOn = "swap_on":
+            "Swap is on; nothing is swapped now.",
+            "Switch it off for the time of the run: `swapoff -a`.";
+        ClockSource = "clock_source":
+            "The kernel reads the time from a slow source, which makes every reading of a clock dearer.",
+            "Boot with a reliable `tsc` where the CPU has one.";
+        Unseen = "unseen":
+            "Something could not be looked at, and nothing can be said about it.",
+            "Look at it by hand, or run as a user that may.";
+    }
+}

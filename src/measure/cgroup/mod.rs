@@ -36,9 +36,18 @@ impl Controllers {
     /// # Errors
     /// When `/proc/self/mountinfo` or `/proc/self/cgroup` cannot be read.
     pub fn detect() -> Result<Self, super::Unreadable> {
-        let mounts = super::text(Path::new("/proc/self/mountinfo"))?;
-        let own = super::text(Path::new("/proc/self/cgroup"))?;
+        Self::detect_below(Path::new("/"))
+    }
+
+    /// The same, from the kernel's files below another root; mounts are named as the kernel names them.
+    ///
+    /// # Errors
+    /// When `/proc/self/mountinfo` or `/proc/self/cgroup` cannot be read.
+    pub fn detect_below(root: &Path) -> Result<Self, super::Unreadable> {
+        let mounts = super::text(&root.join("proc/self/mountinfo"))?;
+        let own = super::text(&root.join("proc/self/cgroup"))?;
         Ok(Self::of(&mounts, &own, |mount| {
+            let mount = root.join(mount.strip_prefix("/").unwrap_or(mount));
             super::text(&mount.join("cgroup.controllers")).unwrap_or_default()
         }))
     }

@@ -11,12 +11,16 @@ use crate::measure::{Unreadable, keyed, known, text, value};
 use crate::model::facts::HostFacts;
 use crate::model::{CpuSet, Digest, Known};
 
-const CPUS: &str = "/sys/devices/system/cpu";
+const CPUS: &str = "sys/devices/system/cpu";
 
 /// The CPUs that are online; those of this process's affinity where the kernel does not say.
 #[must_use]
 pub fn online() -> CpuSet {
-    let listed = value(&Path::new(CPUS).join("online"), "a list of CPUs", |text| {
+    online_below(Path::new("/"))
+}
+
+fn online_below(root: &Path) -> CpuSet {
+    let listed = value(&root.join(CPUS).join("online"), "a list of CPUs", |text| {
         text.trim().parse().ok()
     });
     listed.unwrap_or_else(|_| {
@@ -31,9 +35,15 @@ pub fn online() -> CpuSet {
 /// Reads everything that is recorded of the machine. Takes some milliseconds.
 #[must_use]
 pub fn facts() -> HostFacts {
+    facts_below(Path::new("/"))
+}
+
+/// The same, from the kernel's files below another root; only the kernel's name is this machine's.
+#[must_use]
+pub fn facts_below(root: &Path) -> HostFacts {
     let uname = rustix::system::uname();
-    let online = online();
-    let kernel_config = kernel_config(&uname.release().to_string_lossy());
+    let online = online_below(root);
+    let kernel_config = kernel_config(root, &uname.release().to_string_lossy());
     let option = |name: &str| match &kernel_config {
         Ok(config) => parse::kernel_option(config, name).map_or_else(
             || {
@@ -45,18 +55,18 @@ pub fn facts() -> HostFacts {
         ),
         Err(reason) => Known::Absent(reason.clone()),
     };
-    let memory = text(Path::new("/proc/meminfo")).unwrap_or_default();
+    let memory = text(&root.join("proc/meminfo")).unwrap_or_default();
     let bytes = |key| keyed(&memory, key).map_or(0, |kibibytes| kibibytes * 1024);
     HostFacts {
-        cpu_model: known(Path::new("/proc/cpuinfo"), "a model name", parse::cpu_model),
+        cpu_model: known(&root.join("proc/cpuinfo"), "a model name", parse::cpu_model),
         architecture: uname.machine().to_string_lossy().into_owned(),
-        siblings: each(&online, "topology/thread_siblings_list", |text| {
+        siblings: each(root, &online, "topology/thread_siblings_list", |text| {
             text.parse().ok()
         }),
-        governors: each(&online, "cpufreq/scaling_governor", |text| {
+        governors: each(root, &online, "cpufreq/scaling_governor", |text| {
             Some(text.to_owned())
         }),
-        turbo: turbo(),
+        turbo: turbo(root),
         memory_bytes: bytes("MemTotal"),
         swap_bytes: bytes("SwapTotal"),
         kernel: format!(
@@ -65,17 +75,20 @@ pub fn facts() -> HostFacts {
             uname.release().to_string_lossy(),
             uname.version().to_string_lossy()
         ),
-        command_line: line("/proc/cmdline").map(|line| parse::bearing_parameters(&line)),
+        command_line: line(root, "proc/cmdline").map(|line| parse::bearing_parameters(&line)),
         kernel_hz: parsed(option("CONFIG_HZ"), |text| text.parse().ok()),
         irq_time_accounting: option("CONFIG_IRQ_TIME_ACCOUNTING").map(|value| value == "y"),
-        interrupts: known(Path::new("/proc/interrupts"), "counts", parse::interrupts),
-        cgroups: cgroups(),
-        virtualisation: virtualisation(),
-        clock_source: line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        power: power(Path::new("/sys/class/power_supply")),
-        distribution: distribution(),
-        boot_id: line("/proc/sys/kernel/random/boot_id"),
-        machine: line("/etc/machine-id").map(|id| Digest::of(id.as_bytes())),
+        interrupts: known(&root.join("proc/interrupts"), "counts", parse::interrupts),
+        cgroups: cgroups(root),
+        virtualisation: virtualisation(root),
+        clock_source: line(
+            root,
+            "sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ),
+        power: power(&root.join("sys/class/power_supply")),
+        distribution: distribution(root),
+        boot_id: line(root, "proc/sys/kernel/random/boot_id"),
+        machine: line(root, "etc/machine-id").map(|id| Digest::of(id.as_bytes())),
         online,
     }
 }
@@ -91,8 +104,8 @@ fn parsed<T>(known: Known<String>, parser: impl FnOnce(&str) -> Option<T>) -> Kn
 }
 
 /// The text of a file of one line, which is not empty.
-fn line(path: &str) -> Known<String> {
-    known(Path::new(path), "any text", |text| {
+fn line(root: &Path, path: &str) -> Known<String> {
+    known(&root.join(path), "any text", |text| {
         let line = text.trim();
         (!line.is_empty()).then(|| line.to_owned())
     })
@@ -100,20 +113,21 @@ fn line(path: &str) -> Known<String> {
 
 /// The same file of each CPU. Absent as a whole where one is missing.
 fn each<T>(
+    root: &Path,
     online: &CpuSet,
     file: &str,
     parser: impl Fn(&str) -> Option<T>,
 ) -> Known<BTreeMap<u32, T>> {
     let read = |cpu| {
-        let path = Path::new(CPUS).join(format!("cpu{cpu}")).join(file);
+        let path = root.join(CPUS).join(format!("cpu{cpu}")).join(file);
         value(&path, "a value", |text| parser(text.trim())).map(|value| (cpu, value))
     };
     Known::from(online.iter().map(read).collect::<Result<_, Unreadable>>())
 }
 
-fn turbo() -> Known<bool> {
+fn turbo(root: &Path) -> Known<bool> {
     let flag = |file: &str, on: &str| {
-        let text = text(&Path::new(CPUS).join(file)).ok()?;
+        let text = text(&root.join(CPUS).join(file)).ok()?;
         Some(text.trim() == on)
     };
     flag("intel_pstate/no_turbo", "0")
@@ -129,22 +143,22 @@ fn turbo() -> Known<bool> {
 }
 
 /// The running kernel's configuration, from itself or from `/boot`.
-fn kernel_config(release: &str) -> Result<String, String> {
-    let packed = fs::File::open("/proc/config.gz").and_then(|file| {
+fn kernel_config(root: &Path, release: &str) -> Result<String, String> {
+    let packed = fs::File::open(root.join("proc/config.gz")).and_then(|file| {
         let mut text = String::new();
         flate2::read::GzDecoder::new(file).read_to_string(&mut text)?;
         Ok(text)
     });
     packed
-        .or_else(|_| fs::read_to_string(format!("/boot/config-{release}")))
-        .or_else(|_| fs::read_to_string(format!("/lib/modules/{release}/config")))
+        .or_else(|_| fs::read_to_string(root.join(format!("boot/config-{release}"))))
+        .or_else(|_| fs::read_to_string(root.join(format!("lib/modules/{release}/config"))))
         .map_err(|_| {
             "neither /proc/config.gz nor /boot/config of this kernel can be read".to_owned()
         })
 }
 
-fn cgroups() -> Known<String> {
-    match Controllers::detect() {
+fn cgroups(root: &Path) -> Known<String> {
+    match Controllers::detect_below(root) {
         Ok(controllers) => controllers.describe().map_or_else(
             || Known::Absent("no cgroup hierarchy is mounted".to_owned()),
             Known::Value,
@@ -153,12 +167,12 @@ fn cgroups() -> Known<String> {
     }
 }
 
-fn virtualisation() -> Known<String> {
-    if let Known::Value(kind) = line("/sys/hypervisor/type") {
+fn virtualisation(root: &Path) -> Known<String> {
+    if let Known::Value(kind) = line(root, "sys/hypervisor/type") {
         return Known::Value(kind);
     }
     let flag = known(
-        Path::new("/proc/cpuinfo"),
+        &root.join("proc/cpuinfo"),
         "CPU flags",
         parse::hypervisor_flag,
     );
@@ -166,7 +180,7 @@ fn virtualisation() -> Known<String> {
         Known::Value(false) => Known::Value("none".to_owned()),
         Known::Value(true) => {
             let names = ["sys_vendor", "product_name"]
-                .map(|name| line(&format!("/sys/class/dmi/id/{name}")));
+                .map(|name| line(root, &format!("sys/class/dmi/id/{name}")));
             let names: Vec<&str> = names
                 .iter()
                 .filter_map(|name| name.value().map(String::as_str))
@@ -203,10 +217,10 @@ fn power(folder: &Path) -> Known<String> {
     }
 }
 
-fn distribution() -> Known<String> {
-    let found = ["/etc/os-release", "/usr/lib/os-release"]
+fn distribution(root: &Path) -> Known<String> {
+    let found = ["etc/os-release", "usr/lib/os-release"]
         .into_iter()
-        .find_map(|path| parse::distribution(&text(Path::new(path)).ok()?));
+        .find_map(|path| parse::distribution(&text(&root.join(path)).ok()?));
     found.map_or_else(
         || Known::Absent("no os-release file names the distribution".to_owned()),
         Known::Value,

@@ -3,6 +3,8 @@
 mod facts;
 pub mod parse;
 mod reading;
+mod signs;
 
-pub use facts::{facts, online};
+pub use facts::{facts, facts_below, online};
 pub use reading::reading;
+pub use signs::{Busy, Clocks, Signs, signs};
