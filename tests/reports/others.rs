@@ -104,6 +104,14 @@ fn numbers(made: &mut Made, text: &str) {
             interval.kind = own();
         }
     }
+    for cell in &mut summary.cells {
+        if let Some(requests) = &mut cell.requests {
+            requests.errors = BTreeMap::from([(own(), 2)]);
+        }
+    }
+    summary.limits[0].because = vec![own()];
+    summary.limits[0].cpus = Some(own());
+    summary.machine_counters = own();
     summary.estimates[0].value = None;
     summary.comparisons[0].because = Some(own());
     summary.derived[0].title = own();
