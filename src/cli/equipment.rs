@@ -16,26 +16,11 @@ use crate::load::{LoadGenerator, stub};
 use crate::lock::{self, Locked, Resolver as _};
 use crate::measure::host;
 use crate::model::facts::EngineFacts;
-use crate::model::reading::{FixedWork, HostReading, Known};
+use crate::model::reading::Known;
 use crate::model::{Caveat, CpuSet, Digest, EngineKind, EntryName, Experiment};
-use crate::probe::{fixed_work, nginx};
+use crate::probe::nginx;
 use crate::record::EngineFile;
-use crate::run::{FixedWorker, HostReader, KernelClock, Programs, Rig, Unpinned};
-
-/// Reads this machine.
-struct ThisMachine;
-
-impl HostReader for ThisMachine {
-    fn read(&self) -> std::io::Result<HostReading> {
-        Ok(host::reading())
-    }
-}
-
-impl FixedWorker for ThisMachine {
-    fn work(&self, cpus: &CpuSet) -> Known<FixedWork> {
-        Known::from(fixed_work::measure(cpus))
-    }
-}
+use crate::run::{KernelClock, ProbeWork, Programs, Rig, ThisHost, Unpinned};
 
 /// A rig on this machine, and the lock on its cores.
 pub struct Equipment {
@@ -67,10 +52,10 @@ impl Equipment {
         let rig = Rig {
             engines: BTreeMap::from([(EngineKind::Process, engine)]),
             generator: Arc::new(generator),
-            host: Arc::new(ThisMachine),
+            host: Arc::new(ThisHost),
             machine: host::facts(),
             clock: Arc::new(KernelClock),
-            fixed_work: Arc::new(ThisMachine),
+            fixed_work: Arc::new(ProbeWork),
             programs,
             pinned: Arc::new(Unpinned),
             rules: Rules::all(),

@@ -80,17 +80,8 @@ impl FromStr for CpuSet {
     }
 }
 
-impl TryFrom<String> for CpuSet {
-    type Error = NotACpuSet;
-    fn try_from(text: String) -> Result<Self, NotACpuSet> {
-        text.parse()
-    }
-}
-
-impl From<CpuSet> for String {
-    fn from(set: CpuSet) -> String {
-        set.to_string()
-    }
+super::written::written! {
+    CpuSet, or NotACpuSet;
 }
 
 impl fmt::Display for CpuSet {

@@ -86,17 +86,8 @@ impl FromStr for Digest {
     }
 }
 
-impl TryFrom<String> for Digest {
-    type Error = NotADigest;
-    fn try_from(text: String) -> Result<Self, NotADigest> {
-        text.parse()
-    }
-}
-
-impl From<Digest> for String {
-    fn from(digest: Digest) -> String {
-        digest.to_string()
-    }
+super::written::written! {
+    Digest, or NotADigest;
 }
 
 impl fmt::Display for Digest {

@@ -212,30 +212,9 @@ impl fmt::Display for Metric {
     }
 }
 
-impl TryFrom<String> for Metric {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Metric> for String {
-    fn from(metric: Metric) -> String {
-        metric.to_string()
-    }
-}
-
-impl TryFrom<String> for Quantile {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Quantile> for String {
-    fn from(quantile: Quantile) -> String {
-        quantile.to_string()
-    }
+super::written::written! {
+    Metric, or String;
+    Quantile, or String;
 }
 
 impl schemars::JsonSchema for Quantile {

@@ -28,6 +28,7 @@ pub mod template;
 pub mod text;
 pub mod thresholds;
 pub mod unit;
+mod written;
 
 pub use account::{Account, Count, LatencyValue, Shot};
 pub use budget::Budget;

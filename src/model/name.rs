@@ -59,17 +59,8 @@ macro_rules! names {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = NotAName;
-            fn try_from(text: String) -> Result<Self, NotAName> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(name: $name) -> String {
-                name.0
-            }
+        super::written::written! {
+            $name, or NotAName;
         }
 
         impl fmt::Display for $name {

@@ -167,15 +167,6 @@ impl fmt::Display for LoadPoint {
     }
 }
 
-impl TryFrom<String> for LoadPoint {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<LoadPoint> for String {
-    fn from(point: LoadPoint) -> String {
-        point.to_string()
-    }
+super::written::written! {
+    LoadPoint, or String;
 }

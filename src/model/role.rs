@@ -38,17 +38,8 @@ impl FromStr for Role {
     }
 }
 
-impl TryFrom<String> for Role {
-    type Error = NotAName;
-    fn try_from(text: String) -> Result<Self, NotAName> {
-        text.parse()
-    }
-}
-
-impl From<Role> for String {
-    fn from(role: Role) -> String {
-        role.to_string()
-    }
+super::written::written! {
+    Role, or NotAName;
 }
 
 impl fmt::Display for Role {

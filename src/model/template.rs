@@ -217,17 +217,8 @@ impl fmt::Display for Placeholder {
     }
 }
 
-impl TryFrom<String> for Template {
-    type Error = NotATemplate;
-    fn try_from(text: String) -> Result<Self, NotATemplate> {
-        text.parse()
-    }
-}
-
-impl From<Template> for String {
-    fn from(template: Template) -> String {
-        template.source
-    }
+super::written::written! {
+    Template, or NotATemplate;
 }
 
 impl fmt::Display for Template {

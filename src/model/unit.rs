@@ -68,16 +68,8 @@ fn largest(value: u64, units: &[(&'static str, u64)]) -> (u64, &'static str) {
 
 macro_rules! text_form {
     ($name:ident) => {
-        impl TryFrom<String> for $name {
-            type Error = NotAQuantity;
-            fn try_from(text: String) -> Result<Self, NotAQuantity> {
-                text.parse()
-            }
-        }
-        impl From<$name> for String {
-            fn from(quantity: $name) -> String {
-                quantity.to_string()
-            }
+        super::written::written! {
+            $name, or NotAQuantity;
         }
     };
 }
