@@ -77,19 +77,21 @@ fn block_without_load(records: &[Value]) -> Option<f64> {
     Some(written(records, "block_finished")? - written(records, "probed")? - window)
 }
 
-/// Calls for the disk between the edges of the window.
-fn syncs_in_window(records: &[Value], calls: &Path) -> Option<usize> {
+/// The calls for the disk between the edges of the window, each with its process and time. `strace`
+/// writes the signals and the ends of processes between them: a generator's threads end in a window.
+fn syncs_in_window(records: &[Value], calls: &Path) -> Option<Vec<String>> {
     let at = |edge: &str| measured(records, &format!("/{edge}/host/realtime_ns"))?.as_f64();
     let (from, to) = (at("before")? / 1e9, at("after")? / 1e9);
     let text = std::fs::read_to_string(calls).ok()?;
-    let times = text
-        .lines()
-        .filter_map(|line| line.split_whitespace().nth(1)?.parse().ok());
-    Some(
-        times
-            .filter(|time: &f64| (from..=to).contains(time))
-            .count(),
-    )
+    let within = text.lines().filter(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let time = words.next().and_then(|time| time.parse().ok());
+        let is_call = words
+            .next()
+            .is_some_and(|word| word.starts_with(|first: char| first.is_ascii_lowercase()));
+        is_call && time.is_some_and(|time: f64| (from..=to).contains(&time))
+    });
+    Some(within.map(str::to_owned).collect())
 }
 
 fn cost(folder: &Path) -> Option<()> {
@@ -125,8 +127,15 @@ fn syncs(folder: &Path) -> Option<()> {
     let calls = folder.join("calls.txt");
     loadlab(folder, &["run", "experiment.yaml"], Some(&calls))?;
     let (_, records) = draft(folder)?;
-    let seen = syncs_in_window(&records, &calls)?.to_string();
-    row("fsync and the like in a window", &seen, "0");
+    let seen = syncs_in_window(&records, &calls)?;
+    row(
+        "fsync and the like in a window",
+        &seen.len().to_string(),
+        "0",
+    );
+    for call in seen {
+        println!("    {call}");
+    }
     Some(())
 }
 
