@@ -143,11 +143,10 @@ fn estimate_and_render(rounds: u32, records: &Path) {
     drop(readings);
     let estimated = begun.elapsed() + kept;
     let host = sample.inputs().host;
-    let sessions: Vec<&Session> = sessions.iter().map(Box::as_ref).collect();
     let context = loadlab::report::Context {
         experiment: &experiment,
         opened: &opened.expect("the records begin with their opening"),
-        sessions: &sessions,
+        sessions: &sessions.iter().map(Box::as_ref).collect::<Vec<_>>(),
         host: &host,
         lock: None,
         prose: None,
@@ -158,28 +157,19 @@ fn estimate_and_render(rounds: u32, records: &Path) {
     let files = loadlab::report::render(&summary, &context, &loadlab::report::Templates::default());
     let rendered = begun.elapsed();
     let bytes: usize = files.map_or(0, |files| files.values().map(Vec::len).sum());
+    let length = std::fs::metadata(records).map_or(0, |it| it.len());
     let what = |what: &str| format!("{} measurements: {what}", plan.totals.measurements);
-    let length = std::fs::metadata(records).map_or(0, |it| it.len()) >> 20;
-    row(
-        &what("read and check"),
-        &format!("{}, {length} MiB", milliseconds(read)),
-        "",
-    );
+    let with = |time, bytes: u64| format!("{}, {} MiB", milliseconds(time), bytes >> 20);
+    row(&what("read and check"), &with(read, length), "");
     row(&what("estimate"), &milliseconds(estimated), "");
-    row(
-        &what("render"),
-        &format!("{}, {} MiB", milliseconds(rendered), bytes >> 20),
-        "",
+    row(&what("render"), &with(rendered, bytes as u64), "");
+    let peak = format!(
+        "{}, {} MiB",
+        milliseconds(estimated + rendered),
+        status("VmHWM")
     );
-    row(
-        &what("estimate and render"),
-        &format!(
-            "{}, {} MiB",
-            milliseconds(estimated + rendered),
-            status("VmHWM")
-        ),
-        &format!("under 1 s and 300 MB for 100,000 ({before} MiB before)"),
-    );
+    let bound = format!("under 1 s and 300 MB for 100,000 ({before} MiB before)");
+    row(&what("estimate and render"), &peak, &bound);
 }
 
 /// A manifest of so many lines: candidates of five lines each.

@@ -75,12 +75,22 @@ pub fn render(
     templates: &Templates,
 ) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
     let mut files = BTreeMap::new();
-    files.insert("summary.json".to_owned(), numbers(summary));
+    // The two that grow with the measurements, beside each other.
+    let (numbers, tables) = std::thread::scope(|scope| {
+        let numbers = scope.spawn(|| numbers(summary));
+        let tables = tables::render(summary);
+        let numbers = numbers.join();
+        (
+            numbers.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            tables,
+        )
+    });
+    files.insert("summary.json".to_owned(), numbers);
     files.insert(
         "CITATION.cff".to_owned(),
         citation::render(summary, context).into_bytes(),
     );
-    for (name, bytes) in tables::render(summary)? {
+    for (name, bytes) in tables? {
         files.insert(format!("report/tables/{name}"), bytes);
     }
     let charts = view::drawn::charts(context.experiment, summary);

@@ -89,17 +89,19 @@ pub(super) fn repetitions(summary: &Summary) -> Rows {
     for estimate in &summary.estimates {
         let key = key(estimate);
         for it in &estimate.values {
-            let mut cells = key.to_vec();
-            cells.extend([
+            let own = [
                 it.round.to_string(),
                 it.attempt.to_string(),
                 decimal(it.value.as_ref()),
                 decimal(it.at_most.as_ref()),
-                it.outcome.to_string(),
-                it.accepted.to_string(),
-                text(it.because.as_ref()),
-            ]);
-            rows.push(&cells);
+            ];
+            let words = [
+                it.outcome.code(),
+                if it.accepted { "true" } else { "false" },
+                it.because.as_deref().unwrap_or_default(),
+            ];
+            let cells = key.iter().chain(&own).map(String::as_str).chain(words);
+            rows.push(cells);
         }
     }
     rows

@@ -59,13 +59,21 @@ impl Rows {
         rows
     }
 
-    fn push<T: AsRef<str>>(&mut self, cells: &[T]) {
+    fn push<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) {
         if self.fault.is_none() {
-            self.fault = self
-                .writer
-                .write_record(cells.iter().map(|it| cell(it.as_ref())))
-                .err();
+            self.fault = self.write(cells).err();
         }
+    }
+
+    fn write<T: AsRef<str>>(
+        &mut self,
+        cells: impl IntoIterator<Item = T>,
+    ) -> Result<(), csv::Error> {
+        for it in cells {
+            let text = cell(it.as_ref());
+            self.writer.write_field(text.as_bytes())?;
+        }
+        self.writer.write_record(None::<&[u8]>)
     }
 
     fn finish(self) -> Result<Vec<u8>, csv::Error> {
@@ -345,7 +353,7 @@ fn probe(summary: &Summary) -> Rows {
 fn caveats(summary: &Summary) -> Rows {
     let mut rows = Rows::new(&["code", "detail"]);
     for it in &summary.caveats {
-        rows.push(&[it.code.code(), &it.detail]);
+        rows.push([it.code.code(), &it.detail]);
     }
     rows
 }
