@@ -242,10 +242,10 @@ pub fn reproduce(arguments: &Reproduce, ui: Ui) -> Result<(), Failure> {
     };
     match arguments.format {
         Format::Json => {
-            ui.json(&serde_json::json!({"entry": shown, "state": state, "faults": faults}))
+            ui.json(&serde_json::json!({"entry": shown, "state": state, "faults": faults}));
         }
         Format::Text if faults.is_empty() => {
-            ui.result(&format!("{shown}: every byte came out again"))
+            ui.result(&format!("{shown}: every byte came out again"));
         }
         Format::Text => {
             for fault in &faults {

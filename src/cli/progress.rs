@@ -104,12 +104,12 @@ impl Observer for Progress {
                 ));
             }
             Notice::Calibrating { reading, of } => {
-                self.now(format!("calibrating the probe, reading {reading} of {of}"))
+                self.now(format!("calibrating the probe, reading {reading} of {of}"));
             }
             Notice::Rehearsing(candidate) => self.now(format!("rehearsing {candidate}")),
             Notice::Rehearsed(rehearsed) => self.line(&rehearsal(rehearsed)),
             Notice::BlockStarted { attempt, left, .. } => {
-                self.now(format!("{attempt}, about {} left", time(left)))
+                self.now(format!("{attempt}, about {} left", time(left)));
             }
             Notice::Probing(attempt) => self.now(format!("{attempt}: probe")),
             Notice::Step { attempt, what, .. } => self.now(format!("{attempt}: {}", safe(what))),

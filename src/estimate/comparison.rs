@@ -90,15 +90,11 @@ fn draft(
     let mut draft = Draft {
         result: ComparisonResult {
             primary,
-            compare_value: of(&compare, |it| {
-                it.value.clone().or_else(|| it.median.clone())
-            }),
-            against_value: of(&against, |it| {
-                it.value.clone().or_else(|| it.median.clone())
-            }),
+            compare_value: of(&compare, |it| it.value.or(it.median)),
+            against_value: of(&against, |it| it.value.or(it.median)),
             achieved: (
-                of(&compare, |it| it.achieved.clone()),
-                of(&against, |it| it.achieved.clone()),
+                of(&compare, |it| it.achieved),
+                of(&against, |it| it.achieved),
             ),
             n: (n(&compare), n(&against)),
             ratio: None,

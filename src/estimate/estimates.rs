@@ -101,7 +101,7 @@ fn estimate(
         min: lows.as_ref().map(|lows| Decimal::from(lows.smallest())),
         max: highs.as_ref().map(|highs| Decimal::from(highs.largest())),
         median: lows.as_ref().map(|lows| Decimal::from(lows.median())),
-        achieved: achieved.clone(),
+        achieved: *achieved,
         with_everything: with_everything(cell, metric, at, rule, value),
         values: repetitions(&cell.kept, &values),
         role,

@@ -88,7 +88,7 @@ fn best<'a>(
             old
         }
     });
-    best.map(|(at, number)| (at, number.clone()))
+    best.map(|(at, number)| (at, *number))
 }
 
 fn because(group: &[&Estimate], points: Centre) -> String {

@@ -126,7 +126,7 @@ impl Scales<'_> {
             let values = side.into_iter().flat_map(entering);
             values.map(|value| Decimal::from(value.low)).collect()
         };
-        let value = |side: Option<&Estimate>| side.and_then(|it| it.value.clone());
+        let value = |side: Option<&Estimate>| side.and_then(|it| it.value);
         let (compare, against) = (sides.map(|it| it.0), sides.map(|it| it.1));
         let bounds = came_back.as_ref().and_then(|it| it.bounds);
         RecoveredPair {

@@ -55,8 +55,7 @@ fn a_page_opens_with_what_came_back() {
 fn what_did_not_come_back_is_said_as_plainly() {
     let lead = |sample: &Sample| {
         let page = super::text(&rendered(sample), "report/entry.md");
-        let lead = part(&page, "**Standards.** ", "\n").to_owned();
-        lead
+        part(&page, "**Standards.** ", "\n").to_owned()
     };
     let noisy = lead(&planted(&[0, 1], 60_000, 6));
     let few = lead(&planted(&[0, 5], 5_000, 3));

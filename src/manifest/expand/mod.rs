@@ -53,17 +53,14 @@ pub(super) fn expand(
     folder: PathBuf,
     findings: &mut Findings,
 ) -> Experiment {
-    let names = names(&manifest);
-    let files = Files::new(folder);
-    let mut context = Context {
+    let context = &mut Context {
         tree,
         findings,
-        files,
-        names,
+        files: Files::new(folder),
+        names: names(&manifest),
     };
     let page = page(&manifest);
     let isolation = isolation(manifest.isolation);
-    let context = &mut context;
     let split = cores::expand(
         manifest.cores,
         manifest.budgets,
