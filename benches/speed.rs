@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use loadlab::model::Digest;
-use loadlab::record::event::{RawFile, Session};
+use loadlab::record::event::RawFile;
 use loadlab::record::sample::Sample;
 use loadlab::record::{Event, Journal, JournalError, Line};
 
