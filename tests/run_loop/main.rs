@@ -10,4 +10,5 @@ mod order;
 mod standards;
 mod stopping;
 mod story;
+mod survivors;
 mod tries;
