@@ -150,7 +150,7 @@ fn raw(draft: &Path, measured: &Value) -> Value {
     let files = measured["raw"].as_array().unwrap();
     let files = files.iter().map(|file| file["file"].as_str().unwrap());
     let result = files
-        .filter(|file| file.ends_with(".json"))
+        .filter(|file| file.ends_with(loadlab::load::oha::RESULT_FILE))
         .collect::<Vec<_>>();
     let [result] = result.as_slice() else {
         panic!("one result: {result:?}")

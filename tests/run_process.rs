@@ -165,7 +165,13 @@ fn stubs() -> Experiment {
     experiment
 }
 
+/// Held while something is measured: two runs of one process would share cores and ports.
+static MEASURING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 fn measure(experiment: &Experiment) -> Result<Timed, String> {
+    let _alone = MEASURING
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let readable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(folder.path(), readable).unwrap();

@@ -70,7 +70,7 @@ fn missing(experiment: Option<&Experiment>) -> Vec<Missing> {
     missing.extend(Oha::find(None).err().map(|error| error.to_string()));
     missing.extend(stub::find(None).err().map(|error| error.to_string()));
     missing.extend(nginx::find().err().map(|error| error.to_string()));
-    let programs = experiment.map(|experiment| lock::programs::of_experiment(experiment));
+    let programs = experiment.map(lock::programs::of_experiment);
     let programs = programs.and_then(Result::ok).unwrap_or_default();
     let own = [lock::programs::STUB, lock::programs::PROBE];
     let mut resolver = lock::resolve::Local::of_environment();

@@ -152,7 +152,7 @@ impl Machine {
             (passed, passed + look * self.moved_ns)
         };
         let signs = signs(self.root.path(), clocks, || {
-            write(self.root.path(), &self.meanwhile)
+            write(self.root.path(), &self.meanwhile);
         });
         examine(&Case {
             signs: &signs.unwrap(),
@@ -210,7 +210,10 @@ fn what_is_not_there_makes_it_unfit() {
         Symptom::CoresMissing,
         "a run needs two CPUs, one for the candidate and one for the load; there is 2",
     );
+}
 
+#[test]
+fn what_a_run_would_lack_makes_it_unfit() {
     let mut missing = Machine::quiet();
     missing
         .missing
@@ -233,7 +236,10 @@ fn what_is_not_there_makes_it_unfit() {
         Symptom::DiskTooSmall,
         "5MiB are free where drafts go, the plan needs about 10MiB",
     );
+}
 
+#[test]
+fn too_few_files_or_ports_for_the_connections_make_it_unfit() {
     let limits = |soft: u32, hard: u32| {
         format!("Max open files            {soft}              {hard}              files\n")
     };

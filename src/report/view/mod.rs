@@ -161,10 +161,7 @@ pub(crate) fn page(
             .prose
             .map(|it| text("entry.md.j2", it))
             .transpose()?,
-        how: method::phases(experiment)
-            .into_iter()
-            .chain(method::how(context, summary))
-            .collect(),
+        how: how(context, summary),
         guards: thresholds::guards(experiment),
         limits: texts("limits", &experiment.page.limits)?,
         questions: texts("questions", &experiment.page.questions)?,
@@ -172,11 +169,7 @@ pub(crate) fn page(
         exclusions: trust::exclusions(summary),
         changed: trust::with_and_without(&source),
         decided: trust::decided(summary, context),
-        drift: charts
-            .drift
-            .iter()
-            .map(|it| ChartPlace::of(it, drawn::DRIFT_NOTE, svg))
-            .collect(),
+        drift: drift(charts, svg),
         timeline: timeline::table(&source),
         probe: trust::probe(summary),
         machine: machine::machine(context),
@@ -184,6 +177,19 @@ pub(crate) fn page(
         kernel_limits: observed::limits(summary),
         departures: machine::departures(experiment),
     })
+}
+
+/// How it was measured: each phase, then what holds for all.
+fn how(context: &Context<'_>, summary: &Summary) -> Vec<Fact> {
+    let mut how = method::phases(context.experiment);
+    how.extend(method::how(context, summary));
+    how
+}
+
+/// The charts of the probe over time.
+fn drift(charts: &drawn::Charts, svg: &BTreeMap<String, String>) -> Vec<ChartPlace> {
+    let placed = |it| ChartPlace::of(it, drawn::DRIFT_NOTE, svg);
+    charts.drift.iter().map(placed).collect()
 }
 
 /// The roles that have numbers, the candidate first.
