@@ -1,0 +1,134 @@
+//! Why a draft is not published.
+
+use loadlab::model::{Known, Share};
+use loadlab::record::{Draft, Inputs, layout};
+use loadlab::review::Material;
+use loadlab::review::publish::{PublishError, publish_with};
+use loadlab::review::refusal::check_with;
+
+use super::place::{Place, refusals, render, small};
+
+/// Why a draft with changed inputs is not published.
+fn refused(change: impl FnOnce(&mut Inputs)) -> Vec<String> {
+    let root = tempfile::tempdir().unwrap();
+    let sample = small();
+    let mut inputs = sample.inputs();
+    change(&mut inputs);
+    let draft = Draft::create(root.path(), sample.entry(), &inputs).unwrap();
+    sample.go_on(&draft).unwrap();
+    let refused = refusals(&draft, &render);
+    let error = publish_with(&draft, &root.path().join("results"), &render).unwrap_err();
+    assert!(matches!(error, PublishError::Refused(_)));
+    assert!(!root.path().join("results").exists(), "nothing was written");
+    refused
+}
+
+#[test]
+fn what_an_entry_needs_is_asked_for_all_at_once() {
+    let told = refused(|inputs| {
+        let page = &mut inputs.experiment.page;
+        page.licence = None;
+        page.authors.clear();
+        page.finding = None;
+        page.limits = vec![" ".to_owned()];
+    });
+    let missing = ["licence", "authors", "finding", "limits"];
+    assert_eq!(
+        told,
+        missing.map(|key| format!("the manifest has no `{key}`"))
+    );
+}
+
+#[test]
+fn what_was_measured_otherwise_is_not_published() {
+    assert_eq!(
+        refused(|inputs| inputs.lock = None),
+        ["it was measured without a lock"]
+    );
+    let told = refused(|inputs| inputs.experiment.scale = Some(Share::percent(10)));
+    assert_eq!(told, ["a profile scaled it for a rehearsal"]);
+    let told = refused(|inputs| inputs.experiment.attempts = 7);
+    assert!(
+        told[0].starts_with("the method and analysis: the lock has sha256:"),
+        "{told:?}"
+    );
+    let told = refused(|inputs| {
+        let phase = inputs.experiment.phases.values_mut().next().unwrap();
+        phase.repetitions = 2;
+    });
+    assert!(
+        told.contains(&"only a part of the experiment was planned".to_owned()),
+        "{told:?}"
+    );
+}
+
+/// A draft whose source is as given.
+fn refused_source(source: Known<loadlab::record::event::SourceCommit>) -> Vec<String> {
+    let root = tempfile::tempdir().unwrap();
+    let sample = small();
+    let draft = Draft::create(root.path(), sample.entry(), &sample.inputs()).unwrap();
+    let mut origin = sample.origin();
+    origin.source = source;
+    let mut writer = draft.writer().unwrap();
+    let opened = draft.opening(origin).unwrap();
+    writer
+        .append(loadlab::record::Event::Opened(Box::new(opened)))
+        .unwrap();
+    drop(writer);
+    sample.go_on(&draft).unwrap();
+    check_with(&draft, &render)
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[test]
+fn a_source_that_cannot_be_named_is_not_published() {
+    let mut dirty = small().origin().source.value().unwrap().clone();
+    dirty.clean = false;
+    let told = refused_source(Known::Value(dirty));
+    let expected = "the experiment's folder had changes against commit 0123456789abcdef0123456789abcdef01234567; commit the experiment's folder, then measure again";
+    assert_eq!(told, [expected]);
+    let told = refused_source(Known::Absent("no repository here".to_owned()));
+    let expected = "the commit that the manifest came from is not known: no repository here; commit the experiment's folder, then measure again";
+    assert_eq!(told, [expected]);
+}
+
+#[test]
+fn an_unfinished_or_damaged_draft_is_not_published() {
+    let place = Place::of(&small());
+    let path = place.draft.folder().join(layout::RECORDS);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let told = refusals(&place.draft, &render);
+    assert_eq!(
+        told,
+        [
+            "line 12 of the records is torn",
+            "2 of 2 blocks are not measured yet"
+        ]
+    );
+    let mut bad = whole.clone();
+    bad[40] ^= 1;
+    std::fs::write(&path, &bad).unwrap();
+    let told = refusals(&place.draft, &render);
+    assert!(told[0].contains("records.jsonl`, line 1"), "{told:?}");
+    std::fs::write(&path, &whole).unwrap();
+    std::fs::write(place.draft.folder().join("notes.txt"), "mine").unwrap();
+    let told = refusals(&place.draft, &render);
+    assert_eq!(told, ["`notes.txt` belongs to no entry"]);
+    std::fs::remove_file(place.draft.folder().join("notes.txt")).unwrap();
+    let broken = |_: &Material| Err("page.md.j2, line 3: unknown name `valeu`".to_owned());
+    let told = refusals(&place.draft, &broken);
+    assert_eq!(
+        told,
+        ["the report does not render: page.md.j2, line 3: unknown name `valeu`"]
+    );
+}
+
+#[test]
+fn a_draft_under_way_is_not_published() {
+    let place = Place::of(&small());
+    let _writer = place.draft.writer().unwrap();
+    assert!(matches!(place.publish(), Err(PublishError::Busy(_))));
+}
