@@ -9,6 +9,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// What executes this test.
 const SELF: &str = "scripts/test";
@@ -125,6 +126,35 @@ fn the_test_command_is_what_ci_calls() {
     assert_eq!(called, expected, "CI calls exactly that and nothing else");
 }
 
+/// Two runs want the same CPUs, so one waits for the other.
+static ONE_RUN: Mutex<()> = Mutex::new(());
+
+/// A shell as a reader has it: what cargo sets for a test would make the build scripts that watch
+/// these variables run again, and the binaries would change under whoever uses them.
+fn shell(script: &str, folder: &Path) -> Command {
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-c", &format!("exec 2>&1\n{script}")])
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        let per_package = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+        if per_package.iter().any(|start| name.starts_with(start))
+            || ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE"].contains(&&*name)
+            || ["CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"].contains(&&*name)
+        {
+            shell.env_remove(&*name);
+        }
+    }
+    let release = Path::new(env!("CARGO_BIN_EXE_loadlab")).parent().unwrap();
+    shell
+        .env("CARGO_TARGET_DIR", release.parent().unwrap())
+        .env("NO_COLOR", "1")
+        .env_remove("CI");
+    shell
+}
+
 /// What git sees changed or new in a folder.
 fn status(folder: &Path) -> String {
     let output = Command::new("git")
@@ -142,16 +172,12 @@ fn status(folder: &Path) -> String {
 #[test]
 fn the_first_command_ends_with_a_report_and_leaves_the_repository_clean() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let release = Path::new(env!("CARGO_BIN_EXE_loadlab")).parent().unwrap();
     let before = status(root);
-    let output = Command::new("bash")
-        .args(["-c", &format!("exec 2>&1\n{QUICKSTART}")])
-        .current_dir(root)
-        .env("CARGO_TARGET_DIR", release.parent().unwrap())
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::null())
+    let alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = shell(QUICKSTART, root)
         .output()
         .expect("bash can be started");
+    drop(alone);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{printed}");
     let steps = steps(&readme());
@@ -230,7 +256,7 @@ fn every_command_prints_what_the_readme_shows() {
     checkout(folder.path());
     let steps = steps(&readme());
     assert!(steps.len() >= 10, "the README has {} commands", steps.len());
-    let mut script = String::from("exec 2>&1\n");
+    let mut script = String::new();
     for (number, step) in steps.iter().enumerate() {
         if !SCRIPTS.contains(&step.command.as_str()) {
             script += &format!("echo '<<<{number}'\n{}\n", step.command);
@@ -238,20 +264,13 @@ fn every_command_prints_what_the_readme_shows() {
     }
     script += "echo '<<<end'\n";
     let release = Path::new(env!("CARGO_BIN_EXE_loadlab")).parent().unwrap();
-    let target = release.parent().unwrap();
-    let mut shell = Command::new("bash");
-    shell
-        .args(["-c", &script])
-        .current_dir(folder.path())
-        .env("CARGO_TARGET_DIR", target)
-        .env(
-            "PATH",
-            format!("{}:{}", release.display(), std::env::var("PATH").unwrap()),
-        )
-        .env("NO_COLOR", "1")
-        .env_remove("CI")
-        .stdin(Stdio::null());
-    let output = shell.output().expect("bash can be started");
+    let path = format!("{}:{}", release.display(), std::env::var("PATH").unwrap());
+    let alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = shell(&script, folder.path())
+        .env("PATH", path)
+        .output()
+        .expect("bash can be started");
+    drop(alone);
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut faults = Vec::new();
     for (number, step) in steps
