@@ -246,55 +246,61 @@ fn checkout(to: &Path) {
     ]);
 }
 
+/// The commands that are executed on a checkout, each with its number.
+fn executed(steps: &[Step]) -> impl Iterator<Item = (usize, &Step)> {
+    let executed = |(_, step): &(usize, &Step)| !SCRIPTS.contains(&step.command.as_str());
+    steps.iter().enumerate().filter(executed)
+}
+
+/// What one shell prints that executes the commands in a folder, the number of each before its output.
+fn execute(steps: &[Step], folder: &Path) -> String {
+    let mut script = String::new();
+    for (number, step) in executed(steps) {
+        script += &format!("echo '<<<{number}'\n{}\n", step.command);
+    }
+    script += "echo '<<<end'\n";
+    let release = Path::new(env!("CARGO_BIN_EXE_loadlab")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = shell(&script, folder)
+        .env("PATH", format!("{}:{path}", release.display()))
+        .output()
+        .expect("bash can be started");
+    drop(alone);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a command printed that is not what the README shows.
+fn difference(number: usize, step: &Step, printed: &str) -> Option<String> {
+    let start = format!("<<<{number}\n");
+    let begun = printed.find(&start).map(|at| at + start.len());
+    let found = begun.map(|at| printed[at..].split("<<<").next().unwrap_or_default());
+    let lines: Vec<&str> = found.unwrap_or("(not reached)").lines().collect();
+    let told = || {
+        format!(
+            "README.md:{}: $ {}\n--- expected\n{}\n--- found\n{}",
+            step.line,
+            step.command,
+            step.expected.join("\n"),
+            lines.join("\n")
+        )
+    };
+    (!matches(&step.expected, &lines)).then(told)
+}
+
 #[test]
-#[allow(
-    clippy::too_many_lines,
-    reason = "one story from the first command to the last"
-)]
 fn every_command_prints_what_the_readme_shows() {
     let folder = tempfile::tempdir().unwrap();
     checkout(folder.path());
     let steps = steps(&readme());
     assert!(steps.len() >= 10, "the README has {} commands", steps.len());
-    let mut script = String::new();
-    for (number, step) in steps.iter().enumerate() {
-        if !SCRIPTS.contains(&step.command.as_str()) {
-            script += &format!("echo '<<<{number}'\n{}\n", step.command);
-        }
-    }
-    script += "echo '<<<end'\n";
-    let release = Path::new(env!("CARGO_BIN_EXE_loadlab")).parent().unwrap();
-    let path = format!("{}:{}", release.display(), std::env::var("PATH").unwrap());
-    let alone = ONE_RUN.lock().unwrap_or_else(PoisonError::into_inner);
-    let output = shell(&script, folder.path())
-        .env("PATH", path)
-        .output()
-        .expect("bash can be started");
-    drop(alone);
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut faults = Vec::new();
-    for (number, step) in steps
-        .iter()
-        .enumerate()
-        .filter(|(_, step)| !SCRIPTS.contains(&step.command.as_str()))
-    {
-        let start = format!("<<<{number}\n");
-        let begun = printed.find(&start).map(|at| at + start.len());
-        let found = begun.map(|at| printed[at..].split("<<<").next().unwrap_or_default());
-        let lines: Vec<&str> = found.unwrap_or("(not reached)").lines().collect();
-        if !matches(&step.expected, &lines) {
-            faults.push(format!(
-                "README.md:{}: $ {}\n--- expected\n{}\n--- found\n{}",
-                step.line,
-                step.command,
-                step.expected.join("\n"),
-                lines.join("\n")
-            ));
-        }
-    }
+    let printed = execute(&steps, folder.path());
+    let faults: Vec<String> = executed(&steps)
+        .filter_map(|(number, step)| difference(number, step, &printed))
+        .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
-    let ours = |line: &&str| !line.ends_with(" my-server/");
     let left = status(folder.path());
+    let ours = |line: &&str| !line.ends_with(" my-server/");
     let left: Vec<&str> = left.lines().filter(ours).collect();
     assert!(
         left.is_empty(),

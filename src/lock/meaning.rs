@@ -5,27 +5,31 @@
 //! Left out everywhere: titles, the page, departures (they tell of settings that stand in files
 //! and values), core ids, sharing, scale, and the digests of files, which the lock holds apart.
 
+mod definition;
+mod load;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::named;
-use crate::model::candidate::{Endpoint, PrewarmStep, Process, Stub, VersionRule, Witness};
+use crate::model::candidate::{PrewarmStep, VersionRule};
 use crate::model::cores::Isolation;
 use crate::model::derived::{Comparison, DerivedRule};
 use crate::model::estimator::RatioInterval;
 use crate::model::experiment::{Experiment, NamedFile, OrderRule};
-use crate::model::phase::{Accept, LoadCommon};
 use crate::model::probe::Probe;
-use crate::model::scenario::{ContractCheck, Expect, Request};
-use crate::model::standards::Weight;
+use crate::model::scenario::ContractCheck;
 use crate::model::thresholds::Thresholds;
 use crate::model::{
-    Budget, CandidateName, Definition, DerivedName, Digest, EngineKind, EstimateRule, LoadPoint,
-    LoadShape, Member, MemberName, Metric, Phase, PhaseName, PortName, Program, Ready, Role,
-    Scenario, ScenarioName, Service, ServiceName, Share, Standards, Template, candidate,
-    unit::Nanoseconds,
+    Budget, CandidateName, DerivedName, Digest, Program, Role, Scenario, ScenarioName, Share,
+    Standards,
 };
+use definition::ServiceMeaning;
+use load::PhaseMeaning;
+
+pub use definition::DefinitionMeaning;
+pub use load::{LoadMeaning, ScenarioMeaning};
 
 /// Seeds stay below this, so that they are exact in JSON and YAML.
 pub const SEED_LIMIT: u64 = 1 << 53;
@@ -196,211 +200,6 @@ impl<'a> Shared<'a> {
                 .collect(),
             prewarm: &experiment.prewarm,
             contract: &experiment.contract,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct ServiceMeaning<'a> {
-    name: &'a ServiceName,
-    lifetime: candidate::Lifetime,
-    definition: DefinitionMeaning<'a>,
-}
-
-impl<'a> ServiceMeaning<'a> {
-    fn of(service: &'a Service) -> Self {
-        let Service {
-            name,
-            title: _,
-            lifetime,
-            definition,
-        } = service;
-        Self {
-            name,
-            lifetime: *lifetime,
-            definition: DefinitionMeaning::of(definition),
-        }
-    }
-}
-
-/// What runs for a role, without what is only told about it.
-#[derive(Serialize)]
-pub struct DefinitionMeaning<'a> {
-    engine: EngineKind,
-    members: Vec<(&'a MemberName, MemberMeaning<'a>)>,
-    endpoint: &'a Endpoint,
-    values: &'a BTreeMap<String, String>,
-    ready: &'a Ready,
-    prewarm: &'a [PrewarmStep],
-    witness: Option<&'a Witness>,
-}
-
-impl<'a> DefinitionMeaning<'a> {
-    /// Of a candidate or a service; placeholders stay unbound.
-    #[must_use]
-    pub fn of(definition: &'a Definition) -> Self {
-        let Definition {
-            engine,
-            members,
-            endpoint,
-            values,
-            ready,
-            prewarm,
-            departures: _,
-            witness,
-        } = definition;
-        Self {
-            engine: *engine,
-            members: members
-                .iter()
-                .map(|(name, member)| (name, MemberMeaning::of(member)))
-                .collect(),
-            endpoint,
-            values,
-            ready,
-            prewarm,
-            witness: witness.as_ref(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct MemberMeaning<'a> {
-    program: ProgramMeaning<'a>,
-    env: &'a BTreeMap<String, Template>,
-    files: &'a BTreeMap<String, String>,
-    user: Option<&'a str>,
-    ports: &'a [PortName],
-    grace: Nanoseconds,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum ProgramMeaning<'a> {
-    Process(&'a [Template]),
-    Stub(&'a Stub),
-    Weight(&'a Weight),
-}
-
-impl<'a> MemberMeaning<'a> {
-    fn of(member: &'a Member) -> Self {
-        let Member {
-            program,
-            env,
-            files,
-            user,
-            ports,
-            grace,
-        } = member;
-        Self {
-            program: match program {
-                Program::Process(Process {
-                    command,
-                    version: _,
-                }) => ProgramMeaning::Process(command),
-                Program::Stub(stub) => ProgramMeaning::Stub(stub),
-                Program::Weight(weight) => ProgramMeaning::Weight(weight),
-            },
-            env,
-            files,
-            user: user.as_deref(),
-            ports,
-            grace: *grace,
-        }
-    }
-}
-
-/// A request and its expected answer, without its title.
-#[derive(Serialize)]
-pub struct ScenarioMeaning<'a> {
-    request: &'a Request,
-    expect: &'a Expect,
-    changes_data: bool,
-}
-
-impl<'a> ScenarioMeaning<'a> {
-    /// Of one scenario.
-    #[must_use]
-    pub fn of(scenario: &'a Scenario) -> Self {
-        let Scenario {
-            name: _, // stands beside it
-            title: _,
-            request,
-            expect,
-            changes_data,
-        } = scenario;
-        Self {
-            request,
-            expect,
-            changes_data: *changes_data,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct PhaseMeaning<'a> {
-    name: &'a PhaseName,
-    load: LoadMeaning<'a>,
-    repetitions: u32,
-    candidates: &'a [CandidateName],
-    estimate: BTreeMap<Metric, EstimateRule>,
-    accept: Option<&'a Accept>,
-    held_at: Option<Share>,
-}
-
-impl<'a> PhaseMeaning<'a> {
-    fn of(phase: &'a Phase) -> Self {
-        let Phase {
-            name,
-            title: _,
-            load,
-            repetitions,
-            candidates,
-            estimate,
-            accept,
-        } = phase;
-        Self {
-            name,
-            load: LoadMeaning::of(load),
-            repetitions: *repetitions,
-            candidates,
-            estimate: estimate.iter().map(|(key, rule)| (*key, *rule)).collect(),
-            accept: accept.as_ref(),
-            held_at: match load {
-                LoadShape::FixedRate { held_at, .. } => Some(*held_at),
-                LoadShape::Ceiling { .. } => None,
-            },
-        }
-    }
-}
-
-/// The load of a phase. What counts as held is left out: it judges, and changes no request.
-#[derive(Serialize)]
-pub struct LoadMeaning<'a> {
-    kind: &'static str,
-    points: Vec<(&'a ScenarioName, Vec<LoadPoint>)>,
-    connections: Option<u32>,
-    common: &'a LoadCommon,
-}
-
-impl<'a> LoadMeaning<'a> {
-    /// Of a phase's load.
-    #[must_use]
-    pub fn of(load: &'a LoadShape) -> Self {
-        let points = load
-            .scenarios()
-            .into_iter()
-            .map(|scenario| (scenario, load.points(scenario)))
-            .collect();
-        let (kind, connections) = match load {
-            LoadShape::FixedRate { connections, .. } => ("fixed-rate", Some(*connections)),
-            LoadShape::Ceiling { .. } => ("ceiling", None),
-        };
-        Self {
-            kind,
-            points,
-            connections,
-            common: load.common(),
         }
     }
 }

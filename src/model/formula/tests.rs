@@ -45,64 +45,66 @@ fn multiplication_binds_closer_and_order_is_from_the_left() {
     assert_eq!(shown("8 / 4 / 2"), shown("(8 / 4) / 2"));
 }
 
+/// A formula, the place of its fault, and what is said of it.
+const FAULTS: [(&str, std::ops::Range<usize>, &str); 13] = [
+    (
+        "",
+        0..0,
+        "expected a number, `value(…)`, `-` or `(`, found the end",
+    ),
+    (
+        "1 +",
+        3..3,
+        "expected a number, `value(…)`, `-` or `(`, found the end",
+    ),
+    ("(1", 2..2, "expected `)`, found the end"),
+    (
+        "1 2",
+        2..3,
+        "expected `+`, `-`, `*`, `/` or the end, found `2`",
+    ),
+    (
+        "1.",
+        0..2,
+        "expected a number such as `2` or `0.5`, found `1.`",
+    ),
+    ("sqrt(2)", 0..4, "expected `value(…)`, found `sqrt`"),
+    (
+        "value(metric=\"p99\") + 1",
+        0..23,
+        "cannot add a time and a pure number",
+    ),
+    (
+        "value(scenario=\"a\")",
+        0..19,
+        "expected `metric=` in `value(…)`",
+    ),
+    (
+        "value(colour=\"a\")",
+        6..12,
+        "expected candidate, scenario, phase, at, role or metric, found `colour`",
+    ),
+    (
+        "value(phase=\"a\", phase=\"b\")",
+        17..22,
+        "`phase` is given twice",
+    ),
+    ("value(metric=\"p99)", 13..18, "the text has no closing \""),
+    (
+        "value(metric=p99)",
+        13..14,
+        "expected a text in quotes or a whole number, found `p`",
+    ),
+    (
+        "value(at=0)",
+        9..10,
+        "at: expected a rate such as `1000/s` or a number of connections, found `0`",
+    ),
+];
+
 #[test]
-#[allow(clippy::too_many_lines)]
 fn a_fault_has_its_place() {
-    for (text, place, message) in [
-        (
-            "",
-            0..0,
-            "expected a number, `value(…)`, `-` or `(`, found the end",
-        ),
-        (
-            "1 +",
-            3..3,
-            "expected a number, `value(…)`, `-` or `(`, found the end",
-        ),
-        ("(1", 2..2, "expected `)`, found the end"),
-        (
-            "1 2",
-            2..3,
-            "expected `+`, `-`, `*`, `/` or the end, found `2`",
-        ),
-        (
-            "1.",
-            0..2,
-            "expected a number such as `2` or `0.5`, found `1.`",
-        ),
-        ("sqrt(2)", 0..4, "expected `value(…)`, found `sqrt`"),
-        (
-            "value(metric=\"p99\") + 1",
-            0..23,
-            "cannot add a time and a pure number",
-        ),
-        (
-            "value(scenario=\"a\")",
-            0..19,
-            "expected `metric=` in `value(…)`",
-        ),
-        (
-            "value(colour=\"a\")",
-            6..12,
-            "expected candidate, scenario, phase, at, role or metric, found `colour`",
-        ),
-        (
-            "value(phase=\"a\", phase=\"b\")",
-            17..22,
-            "`phase` is given twice",
-        ),
-        ("value(metric=\"p99)", 13..18, "the text has no closing \""),
-        (
-            "value(metric=p99)",
-            13..14,
-            "expected a text in quotes or a whole number, found `p`",
-        ),
-        (
-            "value(at=0)",
-            9..10,
-            "at: expected a rate such as `1000/s` or a number of connections, found `0`",
-        ),
-    ] {
+    for (text, place, message) in FAULTS {
         let fault = parse(text).unwrap_err();
         assert_eq!(
             (fault.range, fault.message.as_str()),

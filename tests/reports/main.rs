@@ -2,15 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "reports/checklist.rs"]
 mod checklist;
-#[path = "reports/made.rs"]
 mod made;
-#[path = "reports/observed.rs"]
 mod observed;
-#[path = "reports/others.rs"]
 mod others;
-#[path = "reports/planted.rs"]
 mod planted;
 
 use std::collections::BTreeMap;
