@@ -199,7 +199,7 @@ const TRUTH: &[(&str, &[&str])] = &[
     (
         "model::standards",
         &[
-            "lock/meaning.rs",
+            "lock/meaning/definition.rs",
             "manifest/expand/standards.rs",
             "record/sample/inputs.rs",
             "run/bind.rs",
@@ -214,6 +214,7 @@ const TRUTH: &[(&str, &[&str])] = &[
             "model/standards.rs",
             "model/candidate.rs",
             "lock/meaning.rs",
+            "lock/meaning/definition.rs",
             "lock/programs.rs",
             "record/sample/mod.rs",
             "run/bind.rs",
