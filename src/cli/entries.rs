@@ -6,6 +6,7 @@ use super::args::{Exclude, Format, Index, Publish, Reproduce, Status, StatusWord
 use super::failure::{Code, Failure};
 use super::ui::{Ui, safe};
 use super::{paths, source};
+use crate::model::plural::counted;
 use crate::record::Draft;
 use crate::review::publish::PublishError;
 use crate::review::status::{self, Standing};
@@ -100,15 +101,8 @@ fn refused(refusals: &[Refusal], ui: Ui) -> Failure {
     for refusal in refusals {
         ui.failure(&Failure::new(Code::Judgement, safe(&refusal.what)).hint(safe(&refusal.remedy)));
     }
-    let plural = if refusals.len() == 1 {
-        "thing is"
-    } else {
-        "things are"
-    };
-    ui.note(&format!(
-        "not published: {} {plural} missing",
-        refusals.len()
-    ));
+    let missing = counted(refusals.len() as u64, "thing is", "things are");
+    ui.note(&format!("not published: {missing} missing"));
     Failure::printed(Code::Judgement)
 }
 

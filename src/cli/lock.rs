@@ -8,6 +8,7 @@ use super::ui::{Ui, safe};
 use super::{locked, paths, validate};
 use crate::lock::{self, Upgrade};
 use crate::manifest::Loaded;
+use crate::model::plural::counted;
 
 /// Pins, or checks.
 ///
@@ -89,9 +90,9 @@ fn pin(loaded: &Loaded, arguments: &Arguments, ui: Ui) -> Result<(), Failure> {
     match arguments.format {
         Format::Json => ui.json(&serde_json::json!({"lock": shown, "state": verb})),
         Format::Text => ui.result(&format!(
-            "{shown}: {verb}, {} files and {} programs pinned",
-            lock.files.len(),
-            lock.programs.len()
+            "{shown}: {verb}, {} and {} pinned",
+            counted(lock.files.len() as u64, "file", "files"),
+            counted(lock.programs.len() as u64, "program", "programs")
         )),
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::ui::{Ui, safe};
+use crate::model::plural::counted;
 use crate::model::reading::Known;
 use crate::model::{LatencyValue, Quantile, Role};
 use crate::record::event::{BlockFinished, Measured, Rehearsed};
@@ -99,7 +100,8 @@ impl Observer for Progress {
                 }
                 let verb = if number > 1 { "going on" } else { "measuring" };
                 self.line(&format!(
-                    "{verb}: {done} of {blocks} blocks done, about {} left",
+                    "{verb}: {done} of {} done, about {} left",
+                    counted(blocks as u64, "block", "blocks"),
                     time(left)
                 ));
             }
@@ -167,7 +169,11 @@ fn reading(measured: &Measured) -> String {
         return measured.outcome.to_string();
     };
     let answered = account.answered.get();
-    let mut text = format!("{}, {answered} answers", measured.outcome);
+    let mut text = format!(
+        "{}, {}",
+        measured.outcome,
+        counted(answered, "answer", "answers")
+    );
     if let Some(cpu) = candidate_cpu(measured).and_then(|cpu| cpu.checked_div(answered)) {
         text = format!("{text}, {}.{} us of CPU each", cpu / 1000, cpu % 1000 / 100);
     }
@@ -201,7 +207,10 @@ fn closed(closing: &Closing) -> String {
     } else {
         "not complete"
     };
-    let mut text = format!("{state}: {valid} blocks valid, {invalid} invalid, {left} left");
+    let mut text = format!(
+        "{state}: {} valid, {invalid} invalid, {left} left",
+        counted(*valid as u64, "block", "blocks")
+    );
     if let Some(because) = &closing.because {
         text = format!("{text} ({})", safe(because));
     }

@@ -6,6 +6,7 @@ use super::args::Report;
 use super::failure::{Code, Failure};
 use super::paths;
 use super::ui::{Ui, safe};
+use crate::model::plural::counted;
 use crate::record::layout;
 use crate::review::{self, Files, RenderEntryError};
 
@@ -59,7 +60,10 @@ fn check(entry: &Path, ui: Ui) -> Result<(), Failure> {
     for difference in &different {
         ui.failure(&Failure::new(Code::Damaged, safe(&difference.to_string())));
     }
-    ui.note(&format!("{shown}: {} files differ", different.len()));
+    ui.note(&format!(
+        "{shown}: {}",
+        counted(different.len() as u64, "file differs", "files differ")
+    ));
     Err(Failure::printed(Code::Damaged))
 }
 

@@ -9,6 +9,7 @@ use super::failure::{Code, Failure};
 use super::paths;
 use super::ui::{Ui, safe};
 use crate::manifest::{self, Diagnostic, Faults, Loaded};
+use crate::model::plural::counted;
 
 /// What was found in one file.
 #[derive(Debug, Serialize)]
@@ -69,9 +70,8 @@ fn check(file: &Path, arguments: &Validate, ui: Ui) -> Verdict {
 /// Prints every fault of a manifest and their number.
 pub fn print(faults: &Faults, shown: &str, ui: Ui) {
     ui.raw(&faults.render_text(ui.stderr_color));
-    let count = faults.errors();
-    let plural = if count == 1 { "fault" } else { "faults" };
-    ui.note(&format!("{shown}: {count} {plural}"));
+    let faults = counted(faults.errors() as u64, "fault", "faults");
+    ui.note(&format!("{shown}: {faults}"));
 }
 
 fn notes(loaded: &Loaded) -> String {

@@ -2,6 +2,7 @@
 
 use super::{Case, Seen};
 use crate::model::code::Symptom;
+use crate::model::plural::counted;
 use crate::model::{Bytes, CpuSet, Known};
 
 /// Files that a program has open beside its connections.
@@ -113,7 +114,8 @@ fn files(case: &Case<'_>) -> Option<Seen> {
     };
     let text = |limit: u64, kind: &str| {
         let connections = case.wanted.connections;
-        format!("{connections} connections are planned, the {kind} limit of open files is {limit}")
+        let planned = counted(connections, "connection is", "connections are");
+        format!("{planned} planned, the {kind} limit of open files is {limit}")
     };
     if hard < wanted {
         return Some((Symptom::FilesTooFew, text(hard, "hard")));
@@ -130,15 +132,16 @@ fn ports(case: &Case<'_>) -> Option<Seen> {
     let free = all.saturating_sub(waiting);
     let wanted = case.wanted.connections;
     if free < wanted {
-        let text =
-            format!("{wanted} connections are planned, {free} of {all} local ports are free");
+        let planned = counted(wanted, "connection is", "connections are");
+        let text = format!("{planned} planned, {free} of {all} local ports are free");
         return Some((Symptom::PortsTooFew, text));
     }
     let lasts = free.checked_div(case.wanted.rate)?;
     (lasts < PORT_WAITS).then(|| {
         let rate = case.wanted.rate;
         let text = format!(
-            "{free} local ports are free: {lasts} s at {rate}/s if each answer ends its connection, and a port waits {PORT_WAITS} s"
+            "{} free: {lasts} s at {rate}/s if each answer ends its connection, and a port waits {PORT_WAITS} s",
+            counted(free, "local port is", "local ports are")
         );
         (Symptom::PortsTight, text)
     })

@@ -3,6 +3,7 @@
 use super::{Case, Seen};
 use crate::measure::host::Signs;
 use crate::model::code::Symptom;
+use crate::model::plural::counted;
 use crate::model::reading::CpuTimes;
 use crate::model::{CpuSet, Known, Role};
 
@@ -105,7 +106,11 @@ fn swap(signs: &Signs) -> Option<Seen> {
             Some((Symptom::SwapOn, format!("{size} of swap")))
         }
         Known::Value(pages) => {
-            let text = format!("{pages} pages over {}", seconds(signs));
+            let text = format!(
+                "{} over {}",
+                counted(*pages, "page", "pages"),
+                seconds(signs)
+            );
             Some((Symptom::Swapping, text))
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::model::cores::Sharing;
 use crate::model::experiment::OrderRule;
+use crate::model::plural::counted;
 use crate::model::{Caveat, Experiment, LoadPoint, Metric, PhaseName, Role};
 
 use super::kept::Selection;
@@ -41,15 +42,6 @@ pub(super) fn caveats(
     found.sort();
     found.dedup();
     found
-}
-
-/// `1 block`, `2 blocks`.
-fn several(number: u64, one: &str) -> String {
-    if number == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{number} {one}s")
-    }
 }
 
 fn length<T>(items: &[T]) -> u64 {
@@ -150,7 +142,7 @@ fn unequal_exclusion(counts: &[BlockCounts]) -> Vec<CaveatNote> {
         (most.excluded - fewest.excluded > EQUAL_EXCLUSIONS).then(|| {
             let detail = format!(
                 "in {phase}: {} of {}, {} of {}",
-                several(most.excluded, "attempt"),
+                counted(most.excluded, "attempt", "attempts"),
                 most.candidate,
                 fewest.excluded,
                 fewest.candidate
@@ -165,7 +157,7 @@ fn judged_after(selection: &Selection<'_>) -> Option<CaveatNote> {
     let first = selection.judged_after.first()?;
     let detail = format!(
         "{}, the first is {first}",
-        several(length(&selection.judged_after), "block")
+        counted(length(&selection.judged_after), "block", "blocks")
     );
     Some(note(Caveat::JudgedAfter, detail))
 }

@@ -18,6 +18,7 @@ pub mod key;
 pub mod metric;
 pub mod name;
 pub mod phase;
+pub mod plural;
 pub mod probe;
 pub mod reading;
 pub mod role;

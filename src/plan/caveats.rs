@@ -7,6 +7,7 @@ use crate::model::Experiment;
 use crate::model::code::Caveat;
 use crate::model::cores::Sharing;
 use crate::model::experiment::OrderRule;
+use crate::model::plural::counted;
 
 /// The caveats of a plan, each with what it is about here, in a fixed order.
 #[must_use]
@@ -50,7 +51,8 @@ fn of_standards(experiment: &Experiment, plan: &Plan) -> Option<(Caveat, String)
     let needed = (1..).find(|n| reaches(*n, kind, experiment.coverage))?;
     (n < needed).then(|| {
         let text = format!(
-            "standards stand in {rounds} rounds; a coverage of {} needs {needed}: raise `standards.share` above {} or `repetitions`",
+            "standards stand in {}; a coverage of {} needs {needed}: raise `standards.share` above {} or `repetitions`",
+            counted(rounds, "round", "rounds"),
             experiment.coverage, standards.share
         );
         (Caveat::FewStandards, text)
@@ -63,9 +65,9 @@ fn of_order(rule: OrderRule, phase: &crate::model::Phase) -> Option<(Caveat, Str
         (OrderRule::Balanced, Balance::Incomplete { rounds_needed }) => Some((
             Caveat::IncompleteBalance,
             format!(
-                "phase `{}` has {} rounds of {} candidates; a balanced order needs {rounds_needed}",
+                "phase `{}` has {} of {} candidates; a balanced order needs {rounds_needed}",
                 phase.name,
-                phase.repetitions,
+                counted(u64::from(phase.repetitions), "round", "rounds"),
                 phase.candidates.len()
             ),
         )),

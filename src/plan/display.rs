@@ -6,6 +6,7 @@ use super::{Block, Plan};
 use crate::model::code::Caveat;
 use crate::model::cores::Sharing;
 use crate::model::experiment::OrderRule;
+use crate::model::plural::{counted, noun};
 use crate::model::text::is_treacherous;
 use crate::model::unit::Bytes;
 use crate::model::{Budget, Definition, EngineKind, Experiment, LoadShape, Phase, Program, Role};
@@ -76,8 +77,8 @@ fn headline(plan: &Plan) -> String {
         format_args!(
             "{}: {}, {}, seed {}{}",
             plan.experiment,
-            counted(plan.totals.blocks, "block"),
-            counted(plan.totals.measurements, "measurement"),
+            counted(plan.totals.blocks, "block", "blocks"),
+            counted(plan.totals.measurements, "measurement", "measurements"),
             plan.seed,
             if locked {
                 ""
@@ -105,8 +106,8 @@ fn of_phase(experiment: &Experiment, phase: &Phase, blocks: &[&Block]) -> String
                 LoadShape::FixedRate { .. } => "fixed rate, open loop",
                 LoadShape::Ceiling { .. } => "ceiling, closed loop",
             },
-            counted(u64::from(phase.repetitions), "round"),
-            counted(phase.candidates.len() as u64, "candidate"),
+            counted(u64::from(phase.repetitions), "round", "rounds"),
+            counted(phase.candidates.len() as u64, "candidate", "candidates"),
         ),
     );
     for scenario in phase.load.scenarios() {
@@ -120,9 +121,16 @@ fn of_phase(experiment: &Experiment, phase: &Phase, blocks: &[&Block]) -> String
         let common = phase.load.common();
         let at = match &phase.load {
             LoadShape::FixedRate { connections, .. } => {
-                format!("at {points} over {connections} connections")
+                format!(
+                    "at {points} over {}",
+                    counted(u64::from(*connections), "connection", "connections")
+                )
             }
-            LoadShape::Ceiling { .. } => format!("with {points} connections"),
+            LoadShape::Ceiling { connections, .. } => {
+                let most = connections.iter().copied().max().unwrap_or(0);
+                let noun = noun(u64::from(most), "connection", "connections");
+                format!("with {points} {noun}")
+            }
         };
         let warmup = if common.warmup.0 == 0 {
             "no warm-up".to_owned()
@@ -151,7 +159,7 @@ fn planted(experiment: &Experiment, plan: &Plan) -> String {
         &mut text,
         format_args!(
             "\nstandards: {} among the blocks above",
-            counted(added.blocks, "block")
+            counted(added.blocks, "block", "blocks")
         ),
     );
     line(
@@ -162,8 +170,12 @@ fn planted(experiment: &Experiment, plan: &Plan) -> String {
         &mut text,
         format_args!(
             "  {} in {} of phase {}, each at {}; at most {} of the time",
-            counted(standards.weights.len() as u64, "planted server"),
-            counted(added.rounds, "round"),
+            counted(
+                standards.weights.len() as u64,
+                "planted server",
+                "planted servers"
+            ),
+            counted(added.rounds, "round", "rounds"),
             standards.phase,
             standards.rate,
             standards.share,
@@ -187,7 +199,10 @@ fn rounds(blocks: &[&Block]) -> String {
         if hidden > 0 && index == ROUNDS_SHOWN {
             line(
                 &mut text,
-                format_args!("  … {}", counted(hidden as u64, "more round")),
+                format_args!(
+                    "  … {}",
+                    counted(hidden as u64, "more round", "more rounds")
+                ),
             );
         }
         if hidden == 0 || index < ROUNDS_SHOWN || index + 1 == rounds.len() {
@@ -249,16 +264,22 @@ fn limits(budget: &Budget) -> String {
     let mut text = String::new();
     let mut add = |words: String| text += &format!("; {words}");
     if let Some(cores) = cores {
-        add(counted(u64::from(*cores), "core"));
+        add(counted(u64::from(*cores), "core", "cores"));
     }
     if let Some(memory) = memory {
         add(format!("at most {memory} of memory"));
     }
     if let Some(processes) = processes {
-        add(format!("at most {processes} processes"));
+        let processes = counted(u64::from(*processes), "process", "processes");
+        add(format!("at most {processes}"));
     }
     if let Some(connections) = connections {
-        add(format!("at most {connections} database connections"));
+        let connections = counted(
+            u64::from(*connections),
+            "database connection",
+            "database connections",
+        );
+        add(format!("at most {connections}"));
     }
     text
 }
@@ -322,10 +343,6 @@ fn costs(plan: &Plan) -> String {
         format_args!("disk  about {}", size(totals.whole_disk_bytes())),
     );
     text
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Seconds in the two largest units.

@@ -6,6 +6,7 @@ use std::fmt;
 use super::material::Material;
 use super::{Folder, Renderer, exclude};
 use crate::lock;
+use crate::model::plural::counted;
 use crate::model::reading::Known;
 use crate::model::{BlockId, Caveat, Experiment};
 use crate::record::Draft;
@@ -135,8 +136,8 @@ fn measured(draft: &Draft, material: &Material) -> Vec<Refusal> {
     if !material.progress.complete(experiment.attempts) {
         let left = material.progress.without_valid_attempt().len();
         let what = format!(
-            "{left} of {} blocks are not measured yet",
-            material.plan.blocks.len()
+            "{left} of {} not measured yet",
+            counted(material.plan.blocks.len() as u64, "block is", "blocks are")
         );
         refusals.push(Refusal::new(what, MEASURE));
     }

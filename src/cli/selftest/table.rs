@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::cli::args::Format;
 use crate::cli::ui::{Ui, safe};
 use crate::estimate::summary::Decimal;
+use crate::model::plural::counted;
 use crate::weights::{Judgement, Row, RowUnit, Split, Table};
 
 /// What a program gets.
@@ -100,8 +101,7 @@ fn number(value: &Decimal, unit: RowUnit) -> String {
 fn total(table: &Table) -> String {
     let (ok, wrong) = (table.count(Judgement::Ok), table.count(Judgement::NotOk));
     let unknown = table.count(Judgement::CannotTell);
-    let weights = if ok == 1 { "weight" } else { "weights" };
-    let mut text = format!("{ok} {weights} ok");
+    let mut text = format!("{} ok", counted(ok as u64, "weight", "weights"));
     if wrong > 0 {
         text = format!("{text}, {wrong} NOT OK");
     }

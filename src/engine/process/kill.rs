@@ -10,6 +10,7 @@ use rustix::process::Signal;
 
 use super::tree::signal;
 use crate::measure::text;
+use crate::model::plural::counted;
 
 /// How long a killed process may take to be gone: the kernel frees its memory first.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -59,8 +60,8 @@ pub(super) async fn kill(folders: &BTreeSet<PathBuf>) -> io::Result<()> {
         }
         if Instant::now() > deadline {
             return Err(io::Error::other(format!(
-                "{} processes still live after {} s, the first of them {}",
-                found.len(),
+                "{} still alive after {} s, the first of them {}",
+                counted(found.len() as u64, "process is", "processes are"),
                 PATIENCE.as_secs(),
                 found.first().map_or(0, |pid| *pid)
             )));

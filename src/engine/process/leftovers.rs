@@ -17,6 +17,7 @@ use super::work::WorkFolder;
 use super::{kill, tree};
 use crate::engine::Leftover;
 use crate::measure::process;
+use crate::model::plural::counted;
 
 /// Everything that no living loadlab owns.
 pub(super) fn find(folder: &Path) -> Vec<Leftover> {
@@ -39,15 +40,13 @@ fn describe(state: &GroupState) -> String {
         .filter(|folder| folder.exists())
         .count();
     let mut parts = Vec::new();
-    match processes(state).len() {
-        0 => {}
-        1 => parts.push("1 process".to_owned()),
-        count => parts.push(format!("{count} processes")),
-    }
-    match cgroups {
-        0 => {}
-        1 => parts.push("1 cgroup".to_owned()),
-        count => parts.push(format!("{count} cgroups")),
+    for (count, one, many) in [
+        (processes(state).len(), "process", "processes"),
+        (cgroups, "cgroup", "cgroups"),
+    ] {
+        if count > 0 {
+            parts.push(counted(count as u64, one, many));
+        }
     }
     if state.work.exists() {
         parts.push(format!("work folder {}", state.work.display()));

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use super::group::{Progress, Running};
 use super::{kill, outside, tree};
 use crate::model::name::MemberName;
+use crate::model::plural::counted;
 
 /// How long what was killed may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -91,8 +92,8 @@ async fn end_trees(group: &Running) -> io::Result<()> {
         }
         if Instant::now() > deadline {
             return Err(io::Error::other(format!(
-                "{} gates still live",
-                gates.len()
+                "{} still alive",
+                counted(gates.len() as u64, "gate is", "gates are")
             )));
         }
         gates.into_iter().for_each(tree::kill_below);

@@ -8,6 +8,7 @@ use crate::manifest::code::DiagnosticCode;
 use crate::manifest::shape::nearest;
 use crate::manifest::tree::below;
 use crate::model::cores::Isolation;
+use crate::model::plural::counted;
 use crate::model::role::RESERVED_ROLES;
 use crate::model::{Budget, CpuSet, Role, ServiceName};
 
@@ -167,8 +168,10 @@ fn fitted(role: &Role, set: CpuSet, wanted: Option<u32>, context: &mut Context<'
     if count < wanted {
         let name = role.to_string();
         let budget = below(&below("/budgets", &name), "cores");
-        let message =
-            format!("the role `{name}` has {count} of the {wanted} cores that its budget says");
+        let message = format!(
+            "the role `{name}` has {count} of the {} that its budget says",
+            counted(wanted as u64, "core", "cores")
+        );
         let fault = Fault::new(
             DiagnosticCode::TooFewCores,
             &below("/cores", &name),

@@ -9,6 +9,7 @@ use crate::manifest::code::DiagnosticCode;
 use crate::manifest::tree::below;
 use crate::model::name::{PhaseName, ScenarioName};
 use crate::model::phase::{LoadShape, Phase};
+use crate::model::plural::counted;
 use crate::model::scenario::Scenario;
 use crate::model::{Budget, Bytes, Metric, Nanoseconds, Rate, Role, Share};
 
@@ -80,7 +81,8 @@ pub(super) fn enough_requests(phase: &Phase, at: &str, context: &mut Context<'_>
         if planned < highest.needs() {
             let duration = common.duration;
             let message = format!(
-                "{lowest} for {duration} plans {planned} requests; `{highest}` needs at least {}",
+                "{lowest} for {duration} plans {}; `{highest}` needs at least {}",
+                counted(planned, "request", "requests"),
                 highest.needs()
             );
             let pointer = below(&below(&below(at, "load"), "rates"), scenario.as_str());

@@ -30,6 +30,7 @@ use crate::model::cores::{Isolation, Sharing};
 use crate::model::experiment::{
     Author, Confidence, Experiment, Finding, NamedResult, PROTOCOL, Page, ResultState,
 };
+use crate::model::plural::counted;
 use crate::model::probe::{Probe, ProbeTimes};
 use crate::model::unit::Share;
 use crate::model::{Nanoseconds, Quantile, Rate};
@@ -222,7 +223,8 @@ fn probe(wire: wire::Probe, context: &mut Context<'_>) -> Probe {
     } else if rate.planned(duration) < needs {
         let planned = rate.planned(duration);
         let message = format!(
-            "{rate} for {duration} plans {planned} requests of the probe; its p99 needs {needs}"
+            "{rate} for {duration} plans {} of the probe; its p99 needs {needs}",
+            counted(planned, "request", "requests")
         );
         let fault = Fault::new(DiagnosticCode::TooFewRequests, "/probe/load", message);
         context.report(

@@ -2,6 +2,7 @@
 
 use crate::estimate::summary::{Mark, RanOut, Verdict};
 use crate::model::metric::Unit;
+use crate::model::plural::noun;
 use crate::model::{
     Bytes, CandidateName, Centre, Experiment, LoadPoint, Metric, Nanoseconds, PhaseName, Role,
     ScenarioName,
@@ -151,8 +152,7 @@ fn spaced(text: &str) -> String {
 pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
     match number {
         0 => format!("no {many}"),
-        1 => format!("1{GAP}{one}"),
-        _ => format!("{}{GAP}{many}", count(number)),
+        _ => format!("{}{GAP}{}", count(number), noun(number, one, many)),
     }
 }
 
