@@ -237,3 +237,38 @@ fn what_was_planted_is_hidden_from_those_who_judge() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
+
+/// Crates with their features, as a build with these kinds of dependencies has them.
+fn features(kinds: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let words = "tree --locked --offline --features generator --prefix none --format";
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(words.split(' '))
+        .args(["{p}\t{f}", "--edges", kinds])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo can be started");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in printed.lines() {
+        let (crate_name, list) = line.split_once('\t').unwrap();
+        let list = list.trim_end_matches(" (*)").trim();
+        found
+            .entry(crate_name.to_owned())
+            .or_default()
+            .insert(list.to_owned());
+    }
+    found
+}
+
+#[test]
+fn the_programs_that_are_tested_are_the_programs_that_are_built() {
+    let tested = features("normal,build,dev");
+    let apart: Vec<String> = features("normal,build")
+        .into_iter()
+        .filter(|(name, list)| !list.is_subset(&tested[name]))
+        .map(|(name, list)| format!("{name}: {list:?} built, {:?} tested", tested[&name]))
+        .collect();
+    assert!(apart.is_empty(), "{}", apart.join("\n"));
+}
