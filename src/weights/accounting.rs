@@ -1,7 +1,7 @@
 //! The yardstick itself, and loadlab's account of it against its own.
 
-use super::seen::{self, Known, account, group_ns, ratio};
-use super::{Burnt, Row, RowUnit, Weighed};
+use super::seen::{self, account, group_ns, ratio};
+use super::{Burnt, Row, Weighed, known};
 use crate::record::event::{Measured, WitnessCount};
 
 /// The shortest work that the yardstick is judged by: below it the calls for the clock show, nanoseconds.
@@ -44,15 +44,7 @@ fn burnt(tried: &[Burnt]) -> Row {
     let values: Vec<f64> = judged
         .filter_map(|it| ratio(it.cpu_ns, it.times.checked_mul(it.work_ns)?))
         .collect();
-    let row = Known {
-        name: "yardstick",
-        weight: "work of the test server by its process's CPU clock / as asked, alone",
-        expected: 1.0,
-        low: Some(0.99),
-        high: Some(1.01),
-        unit: RowUnit::Ratio,
-    };
-    row.seen(furthest(&values), &values, uncalibrated)
+    known::YARDSTICK.seen(furthest(&values), &values, uncalibrated)
 }
 
 fn by_the_wall_clock(tried: &[Burnt]) -> Row {
@@ -60,15 +52,7 @@ fn by_the_wall_clock(tried: &[Burnt]) -> Row {
     let values: Vec<f64> = judged
         .filter_map(|it| ratio(it.fastest_ns, it.work_ns))
         .collect();
-    let row = Known {
-        name: "clocks",
-        weight: "the same work by the monotonic clock, undisturbed / as asked",
-        expected: 1.0,
-        low: Some(0.99),
-        high: Some(1.02),
-        unit: RowUnit::Ratio,
-    };
-    row.seen(furthest(&values), &values, uncalibrated)
+    known::CLOCKS.seen(furthest(&values), &values, uncalibrated)
 }
 
 fn witness(measured: &Measured) -> Option<&WitnessCount> {
@@ -86,15 +70,7 @@ fn count(measured: &[&Measured], nothing: impl FnOnce() -> String) -> Row {
         ratio(own, account(it)?.answered.get())
     });
     let values: Vec<f64> = counts.collect();
-    let row = Known {
-        name: "count",
-        weight: "answers that the test server counted / `answered`, in every window",
-        expected: 1.0,
-        low: Some(1.0),
-        high: Some(1.0),
-        unit: RowUnit::Ratio,
-    };
-    row.seen(furthest(&values), &values, nothing)
+    known::COUNT.seen(furthest(&values), &values, nothing)
 }
 
 fn cpu(measured: &[&Measured], nothing: impl FnOnce() -> String) -> Row {
@@ -103,13 +79,7 @@ fn cpu(measured: &[&Measured], nothing: impl FnOnce() -> String) -> Row {
         ratio(group_ns(it)?, own.after_ns.checked_sub(own.before_ns)?)
     });
     let values: Vec<f64> = shares.collect();
-    let row = Known {
-        name: "accounting",
-        weight: "CPU time of the group / what the test server's process says it used",
-        expected: 1.0,
-        low: Some(0.99),
-        high: Some(1.01),
-        unit: RowUnit::Ratio,
-    };
-    row.of(&values, nothing).unless(seen::coarse(measured))
+    known::ACCOUNTING
+        .of(&values, nothing)
+        .unless(seen::coarse(measured))
 }

@@ -1,8 +1,8 @@
 //! What a request costs: the slope between two known amounts of work, the busy cores that follow from it,
 //! and memory that is held.
 
-use super::seen::{self, Known, account, group_ns, median, ratio};
-use super::{Row, RowUnit, Weighed};
+use super::seen::{self, account, group_ns, median, ratio};
+use super::{Row, Weighed, known};
 use crate::model::{Account, CpuSet, Role};
 use crate::record::event::Measured;
 
@@ -31,30 +31,14 @@ fn costs(measured: &[&Measured]) -> Vec<f64> {
 
 /// An empty request costs something too; less when the machine is busier.
 fn empty(weighed: &Weighed<'_>) -> Row {
-    let row = Known {
-        name: "empty",
-        weight: "CPU time of a request without work, at 1500/s",
-        expected: 0.0,
-        low: None,
-        high: None,
-        unit: RowUnit::CpuMicroseconds,
-    };
     let measured = weighed.kept("cost", "empty");
-    row.of(&costs(&measured), || {
+    known::EMPTY.of(&costs(&measured), || {
         weighed.nothing_because("cost", "empty")
     })
 }
 
 fn slope(weighed: &Weighed<'_>) -> Row {
     let (light, heavy) = (weighed.kept("cost", "light"), weighed.kept("cost", "heavy"));
-    let row = Known {
-        name: "slope",
-        weight: "(CPU per request at 300 us - at 150 us) / 150 us, at 1500/s",
-        expected: 1.0,
-        low: Some(0.97),
-        high: Some(1.03),
-        unit: RowUnit::Ratio,
-    };
     let (of_light, of_heavy) = (costs(&light), costs(&heavy));
     let steps = of_heavy.iter().zip(&of_light);
     let values: Vec<f64> = steps
@@ -71,20 +55,14 @@ fn slope(weighed: &Weighed<'_>) -> Row {
         weighed.nothing_because("cost", missing)
     };
     let both = [light, heavy].concat();
-    row.seen(seen, &values, nothing).unless(seen::coarse(&both))
+    known::SLOPE
+        .seen(seen, &values, nothing)
+        .unless(seen::coarse(&both))
 }
 
 /// Achieved rate times CPU per request are the busy cores; the machine's own counter of those CPUs over
 /// its own clock must say the same.
 fn theory(weighed: &Weighed<'_>) -> Row {
-    let row = Known {
-        name: "theory",
-        weight: "rate x CPU per request / busy cores by the machine's counter and clock",
-        expected: 1.0,
-        low: Some(0.95),
-        high: Some(1.05),
-        unit: RowUnit::Ratio,
-    };
     let measured = weighed.kept("cost", "heavy");
     let values: Vec<f64> = measured
         .iter()
@@ -99,7 +77,9 @@ fn theory(weighed: &Weighed<'_>) -> Row {
             |because| format!("the machine's counter of each CPU could not be read: {because}"),
         )
     };
-    row.of(&values, nothing).unless(seen::coarse(&measured))
+    known::THEORY
+        .of(&values, nothing)
+        .unless(seen::coarse(&measured))
 }
 
 fn of_theory(measured: &Measured, cpus: &CpuSet) -> Option<f64> {
@@ -133,14 +113,6 @@ fn peak(measured: &Measured) -> Option<u64> {
 }
 
 fn held(weighed: &Weighed<'_>) -> Row {
-    let row = Known {
-        name: "memory",
-        weight: "memory peak with 64 MiB held - without / 64 MiB",
-        expected: 1.0,
-        low: Some(0.98),
-        high: Some(1.02),
-        unit: RowUnit::Ratio,
-    };
     let (without, with) = (
         weighed.kept("memory", "empty"),
         weighed.kept("memory", "holding"),
@@ -149,7 +121,7 @@ fn held(weighed: &Weighed<'_>) -> Row {
     let values: Vec<f64> = pairs
         .filter_map(|(with, without)| ratio(peak(with)?.checked_sub(peak(without)?)?, HELD_BYTES))
         .collect();
-    row.of(&values, || {
+    known::MEMORY.of(&values, || {
         let missing = if with.is_empty() { "holding" } else { "empty" };
         if with.is_empty() || without.is_empty() {
             weighed.nothing_because("memory", missing)

@@ -2,17 +2,14 @@
 
 use std::time::Duration;
 
-use super::seen::{Known, account};
-use super::{HALTED, Judgement, Row, RowUnit, Weighed};
+use super::seen::account;
+use super::{HALTED, Judgement, Row, Weighed, known};
 use crate::estimate::summary::Repetition;
 use crate::model::{GuardCode, LatencyValue, Metric, Quantile};
 use crate::record::event::Measured;
 
 /// How long the generator of the candidate [`HALTED`] is stopped in each window.
 pub const HALT: Duration = Duration::from_millis(500);
-
-/// A stop of [`HALT`] that is no longer than this at p99 was not seen, milliseconds.
-const SEEN_FROM_MS: f64 = 100.0;
 
 pub(super) fn rows(weighed: &Weighed<'_>) -> Vec<Row> {
     vec![waiting(weighed), stalling(weighed), halted(weighed)]
@@ -36,31 +33,15 @@ fn in_milliseconds(nanoseconds: u64) -> f64 {
 }
 
 fn waiting(weighed: &Weighed<'_>) -> Row {
-    let row = Known {
-        name: "delay",
-        weight: "p50 of a server that waits 5 ms before each answer",
-        expected: 5.0,
-        low: Some(5.0),
-        high: Some(7.0),
-        unit: RowUnit::Milliseconds,
-    };
     let measured = weighed.kept("delay", "patient");
-    row.of(&milliseconds(&measured, "p50"), || {
+    known::DELAY.of(&milliseconds(&measured, "p50"), || {
         weighed.nothing_because("delay", "patient")
     })
 }
 
 fn stalling(weighed: &Weighed<'_>) -> Row {
-    let row = Known {
-        name: "stall",
-        weight: "p99 of a server that stands still for 500 ms each second",
-        expected: 500.0,
-        low: Some(400.0),
-        high: Some(700.0),
-        unit: RowUnit::Milliseconds,
-    };
     let measured = weighed.kept("delay", "stalling");
-    row.of(&milliseconds(&measured, "p99"), || {
+    known::STALL.of(&milliseconds(&measured, "p99"), || {
         weighed.nothing_because("delay", "stalling")
     })
 }
@@ -68,21 +49,13 @@ fn stalling(weighed: &Weighed<'_>) -> Row {
 /// A generator that stood still either shows it as latency, or its high quantiles are withheld, or a guard
 /// refuses the window: never none of these.
 fn halted(weighed: &Weighed<'_>) -> Row {
-    let row = Known {
-        name: "halt",
-        weight: "p99 while the generator is stopped for 500 ms, or why there is none",
-        expected: 500.0,
-        low: Some(SEEN_FROM_MS),
-        high: None,
-        unit: RowUnit::Milliseconds,
-    };
     let repetitions = p99_of_halted(weighed);
     let values: Vec<f64> = repetitions
         .iter()
         .filter_map(|repetition| Some(repetition.value.as_ref()?.get() / 1e6))
         .collect();
     let lowest = values.iter().copied().reduce(f64::min);
-    let mut row = row.seen(lowest, &values, || weighed.nothing_because("delay", HALTED));
+    let mut row = known::HALT.seen(lowest, &values, || weighed.nothing_because("delay", HALTED));
     let mut reasons: Vec<String> = repetitions
         .iter()
         .filter_map(|it| it.because.clone())

@@ -7,6 +7,7 @@
 mod accounting;
 mod cost;
 mod delay;
+mod known;
 mod seen;
 mod split;
 

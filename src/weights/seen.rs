@@ -1,7 +1,6 @@
-//! What a run showed of the known weights: the measurements that count, and rows made of their numbers.
+//! What a run showed of the known weights: the measurements that count, and numbers of them.
 
-use super::{Judgement, Row, RowUnit, Weighed};
-use crate::estimate::summary::Decimal;
+use super::{Judgement, Row, Weighed};
 use crate::model::reading::CpuReading;
 use crate::model::{Account, Role};
 use crate::record::event::Measured;
@@ -92,54 +91,6 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
         return Some(upper);
     }
     Some(f64::midpoint(sorted[middle - 1], upper))
-}
-
-/// What a row is about, before anything was seen.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
-    pub(super) name: &'static str,
-    pub(super) weight: &'static str,
-    pub(super) expected: f64,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-    pub(super) unit: RowUnit,
-}
-
-impl Known {
-    /// A row whose number is the median of these; without any, the reason why.
-    pub(super) fn of(self, values: &[f64], nothing: impl FnOnce() -> String) -> Row {
-        self.seen(median(values), values, nothing)
-    }
-
-    /// A row with this number.
-    pub(super) fn seen(
-        self,
-        seen: Option<f64>,
-        values: &[f64],
-        nothing: impl FnOnce() -> String,
-    ) -> Row {
-        let right = |seen: f64| {
-            self.low.is_none_or(|low| seen >= low) && self.high.is_none_or(|high| seen <= high)
-        };
-        let judgement = match seen {
-            None => Judgement::CannotTell,
-            Some(_) if self.low.is_none() && self.high.is_none() => Judgement::Reported,
-            Some(seen) if right(seen) => Judgement::Ok,
-            Some(_) => Judgement::NotOk,
-        };
-        Row {
-            name: self.name.to_owned(),
-            weight: self.weight.to_owned(),
-            expected: Decimal::from(self.expected),
-            seen: seen.map(Decimal::from),
-            low: self.low.map(Decimal::from),
-            high: self.high.map(Decimal::from),
-            unit: self.unit,
-            values: values.iter().copied().map(Decimal::from).collect(),
-            judgement,
-            because: seen.is_none().then(nothing),
-        }
-    }
 }
 
 impl Row {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::seen::Known as About;
+use super::known::Known as About;
 use super::*;
 use crate::model::Known;
 
