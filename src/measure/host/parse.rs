@@ -138,19 +138,21 @@ pub struct Stat {
     pub context_switches: Option<u64>,
 }
 
+/// The lines that begin with a CPU's name: its number, and the words after it.
+fn of_cpus(text: &str) -> impl Iterator<Item = (u32, std::str::SplitAsciiWhitespace<'_>)> {
+    text.lines().filter_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
+        Some((cpu, words))
+    })
+}
+
 /// Parses `/proc/stat` (proc(5): user nice system idle iowait irq softirq steal; guest time is already in
 /// user). `tick_ns` is the length of a tick.
 #[must_use]
 pub fn stat(text: &str, tick_ns: u64) -> Option<Stat> {
     let mut cpus = BTreeMap::new();
-    for line in text.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let Some(cpu) = words
-            .next()
-            .and_then(|word| word.strip_prefix("cpu")?.parse().ok())
-        else {
-            continue;
-        };
+    for (cpu, words) in of_cpus(text) {
         let ticks: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
         let ticks = ticks.filter(|ticks| ticks.len() >= 8)?;
         let time = |fields: &[usize]| fields.iter().map(|field| ticks[*field] * tick_ns).sum();
@@ -198,14 +200,7 @@ pub fn pressure_total(text: &str) -> Option<u64> {
 #[must_use]
 pub fn schedstat(text: &str) -> Option<BTreeMap<u32, u64>> {
     let mut used = BTreeMap::new();
-    for line in text.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let Some(cpu) = words
-            .next()
-            .and_then(|word| word.strip_prefix("cpu")?.parse().ok())
-        else {
-            continue;
-        };
+    for (cpu, mut words) in of_cpus(text) {
         used.insert(cpu, words.nth(6)?.parse().ok()?);
     }
     (!used.is_empty()).then_some(used)

@@ -1,7 +1,7 @@
 //! Bars with every repetition visible as a mark and the interval as a whisker.
 
 use super::axis::{Axis, scaled};
-use super::{Chart, LINE, MOST_MARKS, Shape, WIDTH, cut, left_out, look, mark, spread};
+use super::{Chart, LINE, MOST_MARKS, Shape, WIDTH, cut, left_out, look, mark, spread, whisker};
 use crate::report::format::Scale;
 
 /// One bar.
@@ -113,15 +113,7 @@ fn draw(shapes: &mut Vec<Shape>, bar: &Bar, axis: &Axis, scale: Scale, top: f64)
         ));
     }
     if let Some((low, high)) = bar.interval {
-        let (low, high) = (x(low), x(high));
-        shapes.push(Shape::line("whisker", (low, middle), (high, middle)));
-        for end in [low, high] {
-            shapes.push(Shape::line(
-                "whisker",
-                (end, middle - 5.0),
-                (end, middle + 5.0),
-            ));
-        }
+        whisker(shapes, (x(low), x(high)), middle);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, scaled};
 use super::bars::Words;
-use super::{Chart, MOST_MARKS, Shape, WIDTH, fixed, left_out, legend, look, mark, spread};
+use super::{Chart, MOST_MARKS, Shape, WIDTH, below, fixed, left_out, legend, look, mark, spread};
 use crate::report::format::{Scale, count};
 
 /// One candidate's curve.
@@ -48,22 +48,10 @@ pub(crate) fn chart(words: &Words, lines: &[Line], scale: Scale) -> Option<Chart
     for column in &columns {
         let x = place(&columns, *column);
         shapes.push(Shape::line("grid faint", (x, TOP), (x, bottom)));
-        shapes.push(Shape::text(
-            "tick",
-            x,
-            bottom + 16.0,
-            "middle",
-            &count(u64::from(*column)),
-        ));
+        below(&mut shapes, x, bottom + 16.0, &count(u64::from(*column)));
     }
     let middle = f64::midpoint(LEFT, WIDTH);
-    shapes.push(Shape::text(
-        "tick",
-        middle,
-        bottom + 33.0,
-        "middle",
-        "connections",
-    ));
+    below(&mut shapes, middle, bottom + 33.0, "connections");
     for line in lines {
         draw(&mut shapes, line, &columns, &axis, scale);
     }

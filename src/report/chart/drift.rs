@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, scaled};
 use super::bars::Words;
-use super::{Chart, Shape, WIDTH, fixed, left_out, legend, look, mark, spread};
+use super::{Chart, Shape, WIDTH, below, fixed, left_out, legend, look, mark, spread};
 use crate::report::format::Scale;
 
 /// One measurement.
@@ -40,22 +40,11 @@ pub(crate) fn chart(
     axis.draw_beside(&mut shapes, (LEFT, right), (TOP, bottom), &words.unit);
     for tick in &time.ticks {
         let x = time.at(*tick, LEFT + 8.0, right - 8.0);
-        shapes.push(Shape::text(
-            "tick",
-            x,
-            bottom + 16.0,
-            "middle",
-            &time.label(*tick),
-        ));
+        below(&mut shapes, x, bottom + 16.0, &time.label(*tick));
     }
     let middle = f64::midpoint(LEFT, WIDTH);
-    shapes.push(Shape::text(
-        "tick",
-        middle,
-        bottom + 33.0,
-        "middle",
-        "minutes since the first measurement",
-    ));
+    let told = "minutes since the first measurement";
+    below(&mut shapes, middle, bottom + 33.0, told);
     for moment in spread(moments, MOST_MOMENTS) {
         let x = time.at(moment.at_ms as f64 / 60_000.0, LEFT + 8.0, right - 8.0);
         let y = axis.at(scaled(moment.value, scale), bottom, TOP);

@@ -134,6 +134,19 @@ impl Shape {
     }
 }
 
+/// An interval from left to right with a stroke at each end.
+pub(crate) fn whisker(shapes: &mut Vec<Shape>, (low, high): (f64, f64), y: f64) {
+    shapes.push(Shape::line("whisker", (low, y), (high, y)));
+    for end in [low, high] {
+        shapes.push(Shape::line("whisker", (end, y - 5.0), (end, y + 5.0)));
+    }
+}
+
+/// Words below a horizontal axis.
+pub(crate) fn below(shapes: &mut Vec<Shape>, x: f64, y: f64, words: &str) {
+    shapes.push(Shape::text("tick", x, y, "middle", words));
+}
+
 /// How many columns a character takes: two for those of East Asia and pictures.
 fn columns(character: char) -> usize {
     let wide = matches!(u32::from(character), 0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3

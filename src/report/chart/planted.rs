@@ -2,7 +2,7 @@
 //! was recovered.
 
 use super::axis::Axis;
-use super::{Chart, LINE, Shape, WIDTH, cut, look, mark};
+use super::{Chart, LINE, Shape, WIDTH, cut, look, mark, whisker};
 
 /// One planted pair, in per cent.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,15 +64,7 @@ fn draw(shapes: &mut Vec<Shape>, row: &Planted, axis: &Axis, top: f64) {
     let name = cut(&row.name, room);
     shapes.push(Shape::text("name", 0.0, top + 11.0, "start", &name).titled(row.name.as_str()));
     shapes.push(Shape::text("value", WIDTH, top + 11.0, "end", &text).titled(row.text.as_str()));
-    let (low, high) = (x(row.interval.0), x(row.interval.1));
-    shapes.push(Shape::line("whisker", (low, middle), (high, middle)));
-    for end in [low, high] {
-        shapes.push(Shape::line(
-            "whisker",
-            (end, middle - 5.0),
-            (end, middle + 5.0),
-        ));
-    }
+    whisker(shapes, (x(row.interval.0), x(row.interval.1)), middle);
     let class = look(usize::from(!row.agrees));
     let planted = x(row.planted);
     let stroke = Shape::rect(
