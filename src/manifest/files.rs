@@ -188,6 +188,6 @@ fn beside(folder: &Path, path: &str) -> Option<String> {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort();
-    let meant = super::shape::nearest(name, names.iter().map(String::as_str))?;
+    let meant = super::nearest::nearest(name, names.iter().map(String::as_str))?;
     Some(format!("did you mean `{}`?", parent.join(meant).display()))
 }

@@ -11,6 +11,7 @@ mod expand;
 mod files;
 mod findings;
 mod init;
+mod nearest;
 mod parse;
 mod render;
 mod scalar;

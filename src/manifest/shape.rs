@@ -254,19 +254,3 @@ fn reads_plain(text: &str) -> bool {
         && !text.contains(" #")
         && !text.contains(['{', '[', ','])
 }
-
-/// The word that was probably meant.
-pub(super) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    let plain = |text: &str| text.to_ascii_lowercase().replace(['_', ' '], "-");
-    let word = plain(word);
-    known
-        .map(|candidate| {
-            (
-                strsim::damerau_levenshtein(&word, &plain(candidate)),
-                candidate,
-            )
-        })
-        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(word.len()) / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}

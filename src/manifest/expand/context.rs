@@ -4,7 +4,7 @@ use crate::manifest::code::DiagnosticCode;
 use crate::manifest::diagnostic::Severity;
 use crate::manifest::files::Files;
 use crate::manifest::findings::{Finding, Findings, Span};
-use crate::manifest::shape::nearest;
+use crate::manifest::nearest::did_you_mean;
 use crate::manifest::tree::{Node, Spot, Value, below};
 use crate::model::{CandidateName, ScenarioName, ServiceName};
 
@@ -138,13 +138,10 @@ impl Context<'_> {
         known: &[String],
         among: &str,
     ) {
-        let help = nearest(name, known.iter().map(String::as_str)).map_or_else(
-            || match known {
-                [] => format!("there is no {what}"),
-                known => format!("declared: {}", known.join(", ")),
-            },
-            |meant| format!("did you mean `{meant}`?"),
-        );
+        let help = did_you_mean(name, known.iter().map(String::as_str), || match known {
+            [] => format!("there is no {what}"),
+            known => format!("declared: {}", known.join(", ")),
+        });
         let message = format!("there is no {what} `{}`", name.escape_debug());
         let fault = Fault::new(DiagnosticCode::UnknownName, pointer, message);
         self.report(fault.touching(below(among, name)).help(help));

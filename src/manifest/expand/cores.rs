@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::context::{Context, Fault, texts};
 use super::{Machine, wire};
 use crate::manifest::code::DiagnosticCode;
-use crate::manifest::shape::nearest;
+use crate::manifest::nearest::did_you_mean;
 use crate::manifest::tree::below;
 use crate::model::cores::Isolation;
 use crate::model::plural::counted;
@@ -86,10 +86,9 @@ fn known_roles<'r>(
             .into_iter()
             .chain(services.iter().map(String::as_str))
             .collect();
-        let help = nearest(name.as_str(), known.iter().copied()).map_or_else(
-            || format!("roles are {}", known.join(", ")),
-            |meant| format!("did you mean `{meant}`?"),
-        );
+        let help = did_you_mean(name.as_str(), known.iter().copied(), || {
+            format!("roles are {}", known.join(", "))
+        });
         let message = format!("there is no role `{name}`");
         let fault = Fault::new(
             DiagnosticCode::UnknownRole,

@@ -7,10 +7,11 @@ use indexmap::IndexMap;
 use super::context::{Context, Fault};
 use super::reference::{self, At, Phases};
 use crate::manifest::code::DiagnosticCode;
+use crate::manifest::nearest::did_you_mean;
 use crate::manifest::tree::below;
 use crate::manifest::wire;
 use crate::model::derived::{Derived, DerivedRule};
-use crate::model::formula::{self, Dimension};
+use crate::model::formula::{self, Dimension, UnknownWord};
 use crate::model::metric::Unit;
 use crate::model::name::{CandidateName, DerivedName, PhaseName, ScenarioName};
 use crate::model::{Budget, LoadShape, Metric, Role};
@@ -198,12 +199,15 @@ impl Check<'_, '_> {
             Ok(read) => read,
             Err(fault) => {
                 let (start, end) = (fault.range.start, fault.range.end);
-                let fault = Fault::new(DiagnosticCode::Formula, &pointer, fault.message);
-                self.context.report(if end > start {
-                    fault.part(start, end)
-                } else {
-                    fault
-                });
+                let mut found = Fault::new(DiagnosticCode::Formula, &pointer, fault.message);
+                if end > start {
+                    found = found.part(start, end);
+                }
+                if let Some(UnknownWord { word, known }) = fault.unknown {
+                    let all = || format!("expected one of {}", known.join(", "));
+                    found = found.help(did_you_mean(&word, known.iter().map(String::as_str), all));
+                }
+                self.context.report(found);
                 return Unit::One;
             }
         };

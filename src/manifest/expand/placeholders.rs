@@ -6,7 +6,7 @@ use minijinja::{AutoEscape, Environment};
 
 use super::context::{Context, Fault};
 use crate::manifest::code::DiagnosticCode;
-use crate::manifest::shape::nearest;
+use crate::manifest::nearest::did_you_mean;
 use crate::manifest::tree::below;
 use crate::model::name::{MemberName, PortName, ServiceName};
 use crate::model::template::{BUDGET_FIELDS, MEMBER_FIELDS, Placeholder, SERVICE_FIELDS};
@@ -198,11 +198,8 @@ fn suggestion<'w>(
     listed: &str,
 ) -> Option<String> {
     let known: Vec<&str> = known.collect();
-    match nearest(word, known.iter().copied()) {
-        Some(meant) => Some(format!("did you mean `{meant}`?")),
-        None if known.is_empty() => None,
-        None => Some(format!("{listed} {}", known.join(", "))),
-    }
+    let all = || format!("{listed} {}", known.join(", "));
+    (!known.is_empty()).then(|| did_you_mean(word, known.iter().copied(), all))
 }
 
 /// Checks a file that is rendered: it is a template, and its names exist.

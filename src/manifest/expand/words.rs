@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use super::context::{Context, Fault};
 use super::reference::Phases;
 use crate::manifest::code::DiagnosticCode;
-use crate::manifest::shape::nearest;
+use crate::manifest::nearest::did_you_mean;
 use crate::model::experiment::Page;
 use crate::model::name::DerivedName;
 use crate::model::{Derived, Metric, Phase, Role};
@@ -301,11 +301,8 @@ fn meant(wanted: &str, known: &BTreeSet<&str>) -> String {
     if known.is_empty() {
         return "there is none".to_owned();
     }
-    nearest(wanted, known.iter().copied()).map_or_else(
-        || {
-            let listed: Vec<&str> = known.iter().copied().collect();
-            format!("expected one of {}", listed.join(", "))
-        },
-        |meant| format!("did you mean `{meant}`?"),
-    )
+    did_you_mean(wanted, known.iter().copied(), || {
+        let listed: Vec<&str> = known.iter().copied().collect();
+        format!("expected one of {}", listed.join(", "))
+    })
 }

@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::{Place, Shape, nearest};
+use super::{Place, Shape};
 use crate::manifest::code::DiagnosticCode;
 use crate::manifest::findings::Finding;
+use crate::manifest::nearest::{did_you_mean, nearest};
 use crate::manifest::schema::{example, resolve};
 use crate::manifest::tree::{Entry, Node, Value};
 
@@ -111,13 +112,10 @@ impl<'a> Shape<'a> {
         }
         let meant = nearest(key, properties.keys().map(String::as_str));
         let message = format!("unknown key {word} in {}", at.name);
-        let help = meant.map_or_else(
-            || {
-                let known: Vec<&str> = properties.keys().map(String::as_str).collect();
-                format!("known keys are {}", known.join(", "))
-            },
-            |meant| format!("did you mean `{meant}`?"),
-        );
+        let help = did_you_mean(key, properties.keys().map(String::as_str), || {
+            let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+            format!("known keys are {}", known.join(", "))
+        });
         let finding = Finding::new(DiagnosticCode::UnknownKey, entry.key, message);
         self.findings
             .push(finding.at(&at.key(key, entry.key).pointer).help(help));

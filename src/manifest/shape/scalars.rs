@@ -4,9 +4,10 @@ use regex::Regex;
 use serde_json::Value as Json;
 
 use super::keys::is_later;
-use super::{Place, Shape, accepts, nearest};
+use super::{Place, Shape, accepts};
 use crate::manifest::code::DiagnosticCode;
 use crate::manifest::findings::Finding;
+use crate::manifest::nearest::nearest;
 use crate::manifest::parse::kind;
 use crate::manifest::schema::example;
 use crate::manifest::tree::{Node, Value};

@@ -3,9 +3,10 @@
 use serde_json::Value as Json;
 
 use super::keys::is_later;
-use super::{Place, Shape, accepts, nearest, shown};
+use super::{Place, Shape, accepts, shown};
 use crate::manifest::code::DiagnosticCode;
 use crate::manifest::findings::Finding;
+use crate::manifest::nearest::did_you_mean;
 use crate::manifest::schema::{example, resolve};
 use crate::manifest::tree::{Node, Value};
 
@@ -93,10 +94,9 @@ impl<'a> Shape<'a> {
                     finding.help(format!("this version knows {listed}"))
                 } else {
                     let message = format!("`{quoted}` is no kind of {}", at.name);
-                    let help = nearest(&word, kinds.iter().copied()).map_or_else(
-                        || format!("kinds are {listed}"),
-                        |meant| format!("did you mean `{meant}`?"),
-                    );
+                    let help = did_you_mean(&word, kinds.iter().copied(), || {
+                        format!("kinds are {listed}")
+                    });
                     Finding::new(DiagnosticCode::UnknownWord, span, message).help(help)
                 })
             }
@@ -175,10 +175,9 @@ impl<'a> Shape<'a> {
                 .help(format!("this version knows {listed}"))
         } else {
             let message = format!("{} is no word for {}", shown(node), at.name);
-            let help = nearest(word, words.iter().copied()).map_or_else(
-                || format!("expected one of {listed}"),
-                |meant| format!("did you mean `{meant}`?"),
-            );
+            let help = did_you_mean(word, words.iter().copied(), || {
+                format!("expected one of {listed}")
+            });
             Finding::new(DiagnosticCode::UnknownWord, node.span, message).help(help)
         };
         self.findings.push(finding.at(&at.pointer));

@@ -83,6 +83,17 @@ pub struct FormulaFault {
     pub range: Range<usize>,
     /// What was found and what was expected.
     pub message: String,
+    /// The word there that is none of the words known there; absent where something else is at fault.
+    pub unknown: Option<UnknownWord>,
+}
+
+/// A word that is none of those that could stand at its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownWord {
+    /// As it was written.
+    pub word: String,
+    /// What could stand there; of a metric that is a quantile, one as an example.
+    pub known: Vec<String>,
 }
 
 /// Reads a formula and checks that its units fit together.

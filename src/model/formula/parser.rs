@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::{Dimension, Expression, FormulaFault, Operator};
+use super::{Dimension, Expression, FormulaFault, Operator, UnknownWord};
 use crate::model::derived::ValueName;
 use crate::model::metric::{Metric, Unit};
 
@@ -31,6 +31,9 @@ const SUFFIXES: [(&str, Unit, u64); 14] = [
     ("cores", Unit::Cores, 1),
 ];
 
+/// What a named number has.
+const PARTS: [&str; 6] = ["candidate", "scenario", "phase", "at", "role", "metric"];
+
 type Read<T> = Result<T, FormulaFault>;
 type Typed = (Expression, Dimension);
 
@@ -39,6 +42,7 @@ pub(super) fn parse(text: &str) -> Read<Typed> {
         return Err(FormulaFault {
             range: LONGEST..text.len(),
             message: format!("expected at most {LONGEST} bytes, found {}", text.len()),
+            unknown: None,
         });
     }
     let mut parser = Parser {
@@ -117,7 +121,11 @@ impl<'a> Parser<'a> {
 
     #[allow(clippy::unused_self)]
     const fn fault(&self, range: Range<usize>, message: String) -> FormulaFault {
-        FormulaFault { range, message }
+        FormulaFault {
+            range,
+            message,
+            unknown: None,
+        }
     }
 
     fn sum(&mut self) -> Read<Typed> {
@@ -285,11 +293,17 @@ impl<'a> Parser<'a> {
             "phase" => set(&mut parts.phase, name, &text, name_range, text_range),
             "at" => set(&mut parts.at, name, &text, name_range, text_range),
             "role" => set(&mut parts.role, name, &text, name_range, text_range),
+            "metric" if parts.metric.is_none() && text.parse::<Metric>().is_err() => {
+                let message = format!("there is no metric `{}`", text.escape_debug());
+                let plain = Metric::PLAIN.map(|metric| metric.to_string());
+                let known = plain.into_iter().chain(["p99".to_owned()]).collect();
+                Err(unknown(text_range, message, text, known))
+            }
             "metric" => set(&mut parts.metric, name, &text, name_range, text_range),
             other => {
-                let known = "candidate, scenario, phase, at, role or metric";
-                let message = format!("expected {known}, found `{other}`");
-                Err(self.fault(name_range, message))
+                let message = format!("`value(…)` has no part `{other}`");
+                let known = PARTS.map(str::to_owned).into();
+                Err(unknown(name_range, message, other.to_owned(), known))
             }
         }
     }
@@ -354,14 +368,24 @@ fn set<T: FromStr<Err: Display>>(
         return Err(FormulaFault {
             range: name_range,
             message: format!("`{name}` is given twice"),
+            unknown: None,
         });
     }
     let parsed = text.parse().map_err(|error: T::Err| FormulaFault {
         range: text_range,
         message: format!("{name}: {error}"),
+        unknown: None,
     })?;
     *slot = Some(parsed);
     Ok(())
+}
+
+fn unknown(range: Range<usize>, message: String, word: String, known: Vec<String>) -> FormulaFault {
+    FormulaFault {
+        range,
+        message,
+        unknown: Some(UnknownWord { word, known }),
+    }
 }
 
 fn operation(operator: Operator, left: Expression, right: Expression) -> Expression {

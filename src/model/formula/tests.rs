@@ -82,7 +82,7 @@ const FAULTS: [(&str, std::ops::Range<usize>, &str); 13] = [
     (
         "value(colour=\"a\")",
         6..12,
-        "expected candidate, scenario, phase, at, role or metric, found `colour`",
+        "`value(…)` has no part `colour`",
     ),
     (
         "value(phase=\"a\", phase=\"b\")",
