@@ -9,6 +9,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use loadlab::model::Digest;
@@ -115,8 +116,8 @@ fn write_records(rounds: u32, to: &Path) {
     lines.file.flush().expect("the disk takes it");
 }
 
-/// Reads records line by line, estimates and renders; in a process of its own, so that its peak of
-/// memory is its own.
+/// Reads records line by line, estimates, renders and writes; in a process of its own, so that its peak
+/// of memory is its own.
 fn estimate_and_render(rounds: u32, records: &Path) {
     let sample = sample(rounds);
     let (experiment, plan) = (sample.experiment(), sample.plan());
@@ -154,15 +155,23 @@ fn estimate_and_render(rounds: u32, records: &Path) {
         published: false,
     };
     let begun = Instant::now();
-    let files = loadlab::report::render(&summary, &context, &loadlab::report::Templates::default());
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let templates = loadlab::report::Templates::default();
+    let files = loadlab::report::render(&Arc::new(summary), &context, &templates);
+    let written = files.expect("a sample renders").each(|path, content| {
+        let path = folder.path().join(path.replace('/', "-"));
+        let mut file = std::fs::File::create(path)?;
+        content.write_to(&mut file)?;
+        Ok::<u64, std::io::Error>(file.metadata()?.len())
+    });
     let rendered = begun.elapsed();
-    let bytes: usize = files.map_or(0, |files| files.values().map(Vec::len).sum());
+    let bytes: u64 = written.expect("the disk takes it").values().sum();
     let length = std::fs::metadata(records).map_or(0, |it| it.len());
     let what = |what: &str| format!("{} measurements: {what}", plan.totals.measurements);
     let with = |time, bytes: u64| format!("{}, {} MiB", milliseconds(time), bytes >> 20);
     row(&what("read and check"), &with(read, length), "");
     row(&what("estimate"), &milliseconds(estimated), "");
-    row(&what("render"), &with(rendered, bytes as u64), "");
+    row(&what("render and write"), &with(rendered, bytes), "");
     let peak = format!(
         "{}, {} MiB",
         milliseconds(estimated + rendered),

@@ -7,8 +7,8 @@ use super::failure::{Code, Failure};
 use super::paths;
 use super::ui::{Ui, safe};
 use crate::model::plural::counted;
-use crate::record::layout;
-use crate::review::{self, Files, RenderEntryError};
+use crate::record::{durable, layout};
+use crate::review::{self, RenderEntryError, Rendered};
 
 /// Renders, or compares.
 ///
@@ -32,7 +32,7 @@ pub fn report(arguments: &Report, ui: Ui) -> Result<(), Failure> {
     if !published {
         super::words::take(&arguments.entry, ui)?;
     }
-    let files = review::render_entry(&arguments.entry).map_err(|error| failed(&error))?;
+    let rendered = review::render_entry(&arguments.entry).map_err(|error| failed(&error))?;
     let target = match &arguments.output {
         Some(output) => {
             std::fs::create_dir(output).map_err(|error| {
@@ -43,7 +43,7 @@ pub fn report(arguments: &Report, ui: Ui) -> Result<(), Failure> {
         }
         None => &arguments.entry,
     };
-    write(target, &files)?;
+    write(target, &rendered)?;
     ui.result(&paths::shown(&target.join("report/entry.html")));
     Ok(())
 }
@@ -68,23 +68,23 @@ fn check(entry: &Path, ui: Ui) -> Result<(), Failure> {
 }
 
 /// Writes rendered files, each whole or not at all.
-fn write(folder: &Path, files: &Files) -> Result<(), Failure> {
-    for (name, bytes) in files {
+fn write(folder: &Path, rendered: &Rendered) -> Result<(), Failure> {
+    let written = rendered.each(|name, file| {
         let path = folder.join(name);
-        replace(&path, bytes).map_err(|error| {
+        let parent = path.parent().unwrap_or(folder);
+        let made = std::fs::create_dir_all(parent);
+        let written = made.and_then(|()| {
+            let replaced = durable::replace_with(&path, |to| file.write_to(to));
+            replaced.map_err(|error| error.source)
+        });
+        written.map_err(|error| {
             Failure::new(
                 Code::Unfit,
                 format!("cannot write {}: {error}", paths::shown(&path)),
             )
-        })?;
-    }
-    Ok(())
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent)?;
-    super::lock::write_whole(path, bytes)
+        })
+    });
+    written.map(|_| ())
 }
 
 /// A failure to render: the author's text or the records are at fault.

@@ -36,7 +36,7 @@ const LONGEST: usize = 24;
 
 impl Decimal {
     /// Hands its text to a function.
-    fn with_text<T>(self, take: impl FnOnce(&str) -> T) -> T {
+    pub(crate) fn with_text<T>(self, take: impl FnOnce(&str) -> T) -> T {
         let mut buffer = [0_u8; LONGEST];
         let mut left = &mut buffer[..];
         let written = serde_json::to_writer(&mut left, &self.0);

@@ -26,6 +26,7 @@ mod pairwise;
 mod points;
 mod probe;
 pub mod rank;
+mod ranked;
 pub mod ratio;
 pub mod readings;
 pub mod recovered;

@@ -8,7 +8,7 @@
 /// So many numbers are rather listed than halved further.
 const FEW: usize = 64;
 
-/// One positive number of every pair.
+/// One number of every pair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pairwise {
     rows: Vec<f64>,
@@ -21,6 +21,8 @@ pub(super) struct Pairwise {
 enum Of {
     /// The row's value over the column's.
     Ratio,
+    /// The row's value less the column's.
+    Difference,
     /// The geometric mean, of each pair of one sample once and of each value with itself.
     Mean,
 }
@@ -31,12 +33,25 @@ impl Pairwise {
         over: impl Iterator<Item = f64>,
         under: impl Iterator<Item = f64>,
     ) -> Self {
-        let mut columns = sorted(under);
+        Self::of_two(over, under, Of::Ratio)
+    }
+
+    /// Every difference of a value of the first sample from one of the second.
+    pub(super) fn differences(
+        values: impl Iterator<Item = f64>,
+        less: impl Iterator<Item = f64>,
+    ) -> Self {
+        Self::of_two(values, less, Of::Difference)
+    }
+
+    /// A number that grows with the first sample's value and falls with the second's.
+    fn of_two(rows: impl Iterator<Item = f64>, columns: impl Iterator<Item = f64>, of: Of) -> Self {
+        let mut columns = sorted(columns);
         columns.reverse();
         Self {
-            rows: sorted(over),
+            rows: sorted(rows),
             columns,
-            of: Of::Ratio,
+            of,
         }
     }
 
@@ -53,7 +68,7 @@ impl Pairwise {
     /// How many numbers there are.
     pub(super) fn count(&self) -> usize {
         match self.of {
-            Of::Ratio => self.rows.len() * self.columns.len(),
+            Of::Ratio | Of::Difference => self.rows.len() * self.columns.len(),
             Of::Mean => self.rows.len() * (self.rows.len() + 1) / 2,
         }
     }
@@ -82,8 +97,8 @@ impl Pairwise {
         let (mut below, mut within) = (0, self.count());
         let few = FEW.max(self.rows.len() + self.columns.len());
         while low < high && within - below > few {
-            let middle = low.midpoint(high);
-            let up_to = self.at_most(f64::from_bits(middle));
+            let middle = low + (high.abs_diff(low) / 2).cast_signed();
+            let up_to = self.at_most(from_order(middle));
             if up_to > rank {
                 (high, within) = (middle, up_to);
             } else {
@@ -91,26 +106,34 @@ impl Pairwise {
             }
         }
         if low == high {
-            return Some(f64::from_bits(low));
+            return Some(from_order(low));
         }
-        let mut left = self.between(f64::from_bits(low), f64::from_bits(high));
+        let mut left = self.between(from_order(low), from_order(high));
         let (_, number, _) = left.select_nth_unstable_by(rank - below, f64::total_cmp);
         Some(*number)
     }
 
-    /// The smallest and the largest number, as bits: positive doubles are ordered as their bits are.
-    fn ends(&self) -> (u64, u64) {
+    /// The middle number; of an even count what becomes of the two middle ones. Absent for none.
+    pub(super) fn middle(&self, of_two: impl Fn(f64, f64) -> f64) -> Option<f64> {
+        let middle = self.count() / 2;
+        if self.count() % 2 == 1 {
+            self.at(middle)
+        } else {
+            Some(of_two(self.at(middle.checked_sub(1)?)?, self.at(middle)?))
+        }
+    }
+
+    /// The places of the smallest and the largest number among all doubles.
+    fn ends(&self) -> (i64, i64) {
         let (row, column) = (self.rows.len() - 1, self.columns.len() - 1);
-        (
-            self.number(0, 0).to_bits(),
-            self.number(row, column).to_bits(),
-        )
+        (order(self.number(0, 0)), order(self.number(row, column)))
     }
 
     fn number(&self, row: usize, column: usize) -> f64 {
         let (row, column) = (self.rows[row], self.columns[column]);
         match self.of {
             Of::Ratio => row / column,
+            Of::Difference => row - column,
             Of::Mean => (row * column).sqrt(),
         }
     }
@@ -118,7 +141,7 @@ impl Pairwise {
     /// The first column of a row that counts.
     const fn first(&self, row: usize) -> usize {
         match self.of {
-            Of::Ratio => 0,
+            Of::Ratio | Of::Difference => 0,
             Of::Mean => row,
         }
     }
@@ -144,6 +167,22 @@ impl Pairwise {
             .map(|(row, column)| self.number(row, column))
             .collect()
     }
+}
+
+/// The place of a double among all, in their total order: its bits, those of a negative one turned
+/// around.
+const fn order(number: f64) -> i64 {
+    turned(number.to_bits().cast_signed())
+}
+
+/// The double at a place.
+const fn from_order(place: i64) -> f64 {
+    f64::from_bits(turned(place).cast_unsigned())
+}
+
+/// Negative whole numbers in the opposite order, but below the others as before.
+const fn turned(bits: i64) -> i64 {
+    if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
 fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
@@ -190,6 +229,7 @@ mod tests {
         #[test]
         fn every_rank_is_what_the_sorted_list_has(x in values(), y in values()) {
             agrees(&Pairwise::ratios(x.iter().copied(), y.iter().copied()), 1);
+            agrees(&Pairwise::differences(x.iter().copied(), y.iter().copied()), 1);
             agrees(&Pairwise::means(x.into_iter()), 1);
         }
     }
@@ -201,5 +241,6 @@ mod tests {
         };
         agrees(&Pairwise::means(values(37)), 97);
         agrees(&Pairwise::ratios(values(91), values(53)), 97);
+        agrees(&Pairwise::differences(values(91), values(53)), 97);
     }
 }

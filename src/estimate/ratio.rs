@@ -8,6 +8,7 @@
 use super::interval::Bounds;
 use super::pairwise::Pairwise;
 use super::rank::{Null, Nulls};
+use super::ranked::Ranked;
 
 /// A positive number that is known to lie between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +17,17 @@ pub struct Between {
     pub low: f64,
     /// No more.
     pub high: f64,
+}
+
+impl Between {
+    /// A number that is known exactly.
+    #[must_use]
+    pub const fn exactly(value: f64) -> Self {
+        Self {
+            low: value,
+            high: value,
+        }
+    }
 }
 
 /// What two samples say of their ratio.
@@ -27,9 +39,7 @@ pub struct Ratio {
     pub p_value: f64,
     /// The smallest p-value that so many values can have.
     pub smallest_p: f64,
-    lows: Pairwise,
-    highs: Pairwise,
-    null: Null,
+    ranked: Ranked,
 }
 
 impl Ratio {
@@ -67,49 +77,27 @@ impl Ratio {
     }
 
     fn of(lows: Pairwise, highs: Pairwise, middles: &Pairwise, null: Null) -> Option<Self> {
-        let value = geometric_middle(middles)?;
+        // The geometric mean of two, so that the inverse ratio has the inverse estimate.
+        let value = middles.middle(|lower, upper| (lower * upper).sqrt())?;
         let at_least_one = highs.count() - highs.below(1.0);
         let at_most_one = lows.at_most(1.0);
         Some(Self {
             value,
             p_value: null.two_sided(at_least_one.min(at_most_one)),
             smallest_p: null.smallest_p(),
-            lows,
-            highs,
-            null,
+            ranked: Ranked { lows, highs, null },
         })
     }
 
     /// From the smallest to the largest ratio, with its true coverage.
     #[must_use]
     pub fn widest(&self) -> Option<Bounds> {
-        Some(Bounds {
-            low: self.lows.at(0)?,
-            high: self.highs.at(self.highs.count().checked_sub(1)?)?,
-            coverage: 1.0 - 2.0 * self.null.at_most(0),
-        })
+        self.ranked.widest()
     }
 
     /// The narrowest interval that covers the ratio at least as asked; absent where n cannot.
     pub fn interval(&self, asked: f64) -> Option<Bounds> {
-        let (k, coverage) = self.null.leave_out(asked)?;
-        Some(Bounds {
-            low: self.lows.at(k)?,
-            high: self.highs.at(self.highs.count().checked_sub(k + 1)?)?,
-            coverage,
-        })
-    }
-}
-
-/// The middle value; the geometric mean of the two middle ones for an even number, so that the
-/// inverse ratio has the inverse estimate.
-fn geometric_middle(numbers: &Pairwise) -> Option<f64> {
-    let middle = numbers.count() / 2;
-    if numbers.count() % 2 == 1 {
-        numbers.at(middle)
-    } else {
-        let (lower, upper) = (numbers.at(middle.checked_sub(1)?)?, numbers.at(middle)?);
-        Some((lower * upper).sqrt())
+        self.ranked.interval(asked)
     }
 }
 
@@ -136,11 +124,7 @@ mod tests {
     use super::*;
 
     fn sample(values: &[f64]) -> Vec<Between> {
-        let exact = |value: &f64| Between {
-            low: *value,
-            high: *value,
-        };
-        values.iter().map(exact).collect()
+        values.iter().copied().map(Between::exactly).collect()
     }
 
     #[test]

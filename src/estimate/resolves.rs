@@ -53,12 +53,7 @@ pub(super) fn resolves(costs: &[f64], experiment: &Experiment) -> (Option<Decima
 fn told_apart(group: &[f64], asked: f64, nulls: &Nulls) -> Option<f64> {
     let every_other = |first: usize| -> Vec<Between> {
         let values = group.iter().skip(first).step_by(2);
-        values
-            .map(|value| Between {
-                low: *value,
-                high: *value,
-            })
-            .collect()
+        values.copied().map(Between::exactly).collect()
     };
     let ratio = Ratio::two_sample(&every_other(0), &every_other(1), nulls)?;
     let bounds = ratio.interval(asked)?;

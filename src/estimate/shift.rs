@@ -5,7 +5,9 @@
 //! as a delay; for what is known as a ratio there is [`super::ratio`].
 
 use super::interval::Bounds;
-use super::rank::{Null, Nulls};
+use super::pairwise::Pairwise;
+use super::rank::Nulls;
+use super::ranked::Ranked;
 use super::ratio::Between;
 
 /// What two samples say of their difference.
@@ -13,55 +15,36 @@ use super::ratio::Between;
 pub struct Shift {
     /// The estimate.
     pub value: f64,
-    lows: Vec<f64>,
-    highs: Vec<f64>,
-    null: Null,
+    ranked: Ranked,
 }
 
 impl Shift {
     /// The first sample less the second; absent where one is empty.
     pub fn two_sample(compare: &[Between], against: &[Between], nulls: &Nulls) -> Option<Self> {
-        let differences = |of: fn(&Between, &Between) -> f64| {
-            let pairs = compare
-                .iter()
-                .flat_map(|x| against.iter().map(move |y| of(x, y)));
-            let mut differences: Vec<f64> = pairs.collect();
-            differences.sort_unstable_by(f64::total_cmp);
-            differences
+        let differences = |of: fn(&Between) -> f64, less: fn(&Between) -> f64| {
+            Pairwise::differences(compare.iter().map(of), against.iter().map(less))
         };
-        let middles = differences(|x, y| x.low - y.low);
-        let middle = middles.len() / 2;
-        let value = if middles.len() % 2 == 1 {
-            *middles.get(middle)?
-        } else {
-            (middles.get(middle.checked_sub(1)?)? + middles.get(middle)?) / 2.0
-        };
+        let (low, high) = (|value: &Between| value.low, |value: &Between| value.high);
+        let middles = differences(low, low);
         Some(Self {
-            value,
-            lows: differences(|x, y| x.low - y.high),
-            highs: differences(|x, y| x.high - y.low),
-            null: nulls.two_sample(compare.len(), against.len()),
+            value: middles.middle(|lower, upper| (lower + upper) / 2.0)?,
+            ranked: Ranked {
+                lows: differences(low, high),
+                highs: differences(high, low),
+                null: nulls.two_sample(compare.len(), against.len()),
+            },
         })
     }
 
     /// The narrowest interval that covers the difference at least as asked; absent where n cannot.
     pub fn interval(&self, asked: f64) -> Option<Bounds> {
-        let (k, coverage) = self.null.leave_out(asked)?;
-        Some(Bounds {
-            low: *self.lows.get(k)?,
-            high: *self.highs.get(self.highs.len().checked_sub(k + 1)?)?,
-            coverage,
-        })
+        self.ranked.interval(asked)
     }
 
     /// From the smallest to the largest difference, with its true coverage.
     #[must_use]
     pub fn widest(&self) -> Option<Bounds> {
-        Some(Bounds {
-            low: *self.lows.first()?,
-            high: *self.highs.last()?,
-            coverage: 1.0 - 2.0 * self.null.at_most(0),
-        })
+        self.ranked.widest()
     }
 }
 
@@ -70,11 +53,7 @@ mod tests {
     use super::*;
 
     fn sample(values: &[f64]) -> Vec<Between> {
-        let exact = |value: &f64| Between {
-            low: *value,
-            high: *value,
-        };
-        values.iter().map(exact).collect()
+        values.iter().copied().map(Between::exactly).collect()
     }
 
     #[test]

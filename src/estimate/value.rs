@@ -17,13 +17,6 @@ pub(super) type Value = Result<Between, String>;
 /// Quantiles above this are absent when the generator waited for a CPU.
 const HIGH: u32 = 90_000;
 
-const fn exactly(value: f64) -> Between {
-    Between {
-        low: value,
-        high: value,
-    }
-}
-
 /// The number of a recorded window whose outcome is this.
 pub(super) fn value(
     measured: &Measured,
@@ -97,19 +90,19 @@ fn answered(measured: &Measured) -> Result<u64, String> {
 /// CPU time of the role's group over requests answered, both of the counter window, nanoseconds.
 pub(super) fn cpu_per_request(measured: &Measured, role: &Role) -> Value {
     let cpu_ns = Window::of(measured).cpu_ns(role)?;
-    Ok(exactly(whole(cpu_ns) / whole(answered(measured)?)))
+    Ok(Between::exactly(whole(cpu_ns) / whole(answered(measured)?)))
 }
 
 /// CPU time of the role's group over the time between its readings.
 pub(super) fn cores_used(measured: &Measured, role: &Role) -> Value {
     let window = Window::of(measured);
     let (cpu_ns, length_ns) = (window.cpu_ns(role)?, window.role_length_ns(role)?);
-    Ok(exactly(whole(cpu_ns) / whole(length_ns)))
+    Ok(Between::exactly(whole(cpu_ns) / whole(length_ns)))
 }
 
 fn bytes_per_answer(measured: &Measured) -> Value {
     let bytes = account(measured)?.body_bytes;
-    Ok(exactly(whole(bytes) / whole(answered(measured)?)))
+    Ok(Between::exactly(whole(bytes) / whole(answered(measured)?)))
 }
 
 /// Anonymous plus shared memory; where the source folds the shared part into another number, the
@@ -136,7 +129,7 @@ fn memory<'a>(
 
 fn memory_peak(measured: &Measured, role: &Role) -> Value {
     let peak = memory(measured, role)?.max().unwrap_or(0);
-    Ok(exactly(whole(peak)))
+    Ok(Between::exactly(whole(peak)))
 }
 
 /// The mean of the samples inside the window; of the edges where it was too short for one.
@@ -145,7 +138,9 @@ fn memory_mean(measured: &Measured, role: &Role) -> Value {
     let edges = if all > 2 { 2 } else { 0 };
     let inside = memory(measured, role)?.skip(edges);
     let sum = inside.fold(0_u64, u64::saturating_add);
-    Ok(exactly(whole(sum) / super::centre::count(all - edges)))
+    Ok(Between::exactly(
+        whole(sum) / super::centre::count(all - edges),
+    ))
 }
 
 /// The response time at a rank among planned requests, nanoseconds.
@@ -171,7 +166,7 @@ fn latency(measured: &Measured, outcome: Outcome, quantile: Quantile, rules: &Ex
     match account.latency.get(&quantile) {
         None => Err(format!("{quantile} was not recorded")),
         Some(LatencyValue::Absent(because)) => Err(because.clone()),
-        Some(LatencyValue::Exactly(value)) => Ok(exactly(whole(*value))),
+        Some(LatencyValue::Exactly(value)) => Ok(Between::exactly(whole(*value))),
         Some(LatencyValue::Between(low, high)) => Ok(Between {
             low: whole(*low),
             high: whole(*high),

@@ -53,9 +53,20 @@ impl DiskError {
 /// # Errors
 /// When it exists, or cannot be written; then no part of it stays.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<File, DiskError> {
+    create_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`create`], of bytes that are written piece by piece.
+///
+/// # Errors
+/// As [`create`].
+pub(crate) fn create_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<File, DiskError> {
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = made.map_err(DiskError::because("create", path))?;
-    if let Err(source) = file.write_all(bytes) {
+    if let Err(source) = write(&mut file) {
         drop(file);
         let _unfinished = std::fs::remove_file(path);
         return Err(DiskError::because("write", path)(source));
@@ -68,7 +79,14 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<File, DiskError> {
 /// # Errors
 /// When it exists, or cannot be written or synced.
 pub(crate) fn create_synced(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
-    let file = create(path, bytes)?;
+    create_synced_with(path, |file| file.write_all(bytes))
+}
+
+fn create_synced_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), DiskError> {
+    let file = create_with(path, write)?;
     file.sync_all().map_err(DiskError::because("sync", path))
 }
 
@@ -77,11 +95,22 @@ pub(crate) fn create_synced(path: &Path, bytes: &[u8]) -> Result<(), DiskError> 
 /// # Errors
 /// When the disk refuses; then the earlier file stays.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`replace`], of bytes that are written piece by piece.
+///
+/// # Errors
+/// As [`replace`].
+pub(crate) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), DiskError> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let new = path.with_file_name(name);
     let _left_behind = std::fs::remove_file(&new);
-    create_synced(&new, bytes).inspect_err(|_| drop(std::fs::remove_file(&new)))?;
+    create_synced_with(&new, write).inspect_err(|_| drop(std::fs::remove_file(&new)))?;
     std::fs::rename(&new, path).map_err(DiskError::because("replace", path))
 }
 

@@ -1,5 +1,7 @@
 //! `ro-crate-metadata.json`: what an entry consists of, RO-Crate 1.1.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::Context;
@@ -7,16 +9,15 @@ use super::escape::plain;
 use crate::estimate::Summary;
 
 /// The file. `rendered` names the files that the report adds.
-pub(super) fn render<'a>(
+pub(super) fn render(
     summary: &Summary,
     context: &Context<'_>,
-    rendered: impl Iterator<Item = &'a String>,
+    rendered: &BTreeSet<&str>,
 ) -> String {
     let page = &context.experiment.page;
     let authors: Vec<Value> = (0..page.authors.len())
         .map(|index| json!({"@id": author_id(context, index)}))
         .collect();
-    let rendered: Vec<&String> = rendered.collect();
     let mut files: Vec<Value> = context
         .files
         .iter()

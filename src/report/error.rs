@@ -23,9 +23,6 @@ pub enum RenderError {
         /// What was found and what is expected.
         message: String,
     },
-    /// A table could not be written.
-    #[error("writing table `{0}`: {1}")]
-    Table(String, String),
 }
 
 impl RenderError {

@@ -7,6 +7,7 @@
 
 pub mod error;
 pub mod escape;
+mod files;
 pub mod format;
 pub mod templates;
 
@@ -18,12 +19,15 @@ mod tables;
 mod view;
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
 
 use escape::Output;
 use minijinja::Value;
 use minijinja::value::Serde;
 
 pub use error::RenderError;
+pub use files::{Content, Files};
 pub use templates::Templates;
 
 use crate::estimate::Summary;
@@ -70,33 +74,24 @@ pub struct WitnessFile {
 /// # Errors
 /// When a template or a text of the author is at fault; with its name and line.
 pub fn render(
-    summary: &Summary,
+    summary: &Arc<Summary>,
     context: &Context<'_>,
     templates: &Templates,
-) -> Result<BTreeMap<String, Vec<u8>>, RenderError> {
-    let mut files = BTreeMap::new();
-    // The two that grow with the measurements, beside each other.
-    let (numbers, tables) = std::thread::scope(|scope| {
-        let numbers = scope.spawn(|| numbers(summary));
-        let tables = tables::render(summary);
-        let numbers = numbers.join();
-        (
-            numbers.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            tables,
-        )
-    });
-    files.insert("summary.json".to_owned(), numbers);
-    files.insert(
-        "CITATION.cff".to_owned(),
-        citation::render(summary, context).into_bytes(),
-    );
-    for (name, bytes) in tables? {
-        files.insert(format!("report/tables/{name}"), bytes);
+) -> Result<Files, RenderError> {
+    let mut files = Files::default();
+    let made = |making: Making| {
+        let summary = Arc::clone(summary);
+        Content::made(move |to| making(&summary, to))
+    };
+    files.insert("summary.json", made(numbers));
+    for (name, table) in tables::ALL {
+        files.insert(format!("report/tables/{name}"), made(table));
     }
+    files.insert("CITATION.cff", citation::render(summary, context).into());
     let charts = view::drawn::charts(context.experiment, summary);
     let inline = draw(templates, &charts, false)?;
     for (file, drawing) in draw(templates, &charts, true)? {
-        files.insert(format!("report/{file}"), drawing.into_bytes());
+        files.insert(format!("report/{file}"), drawing.into());
     }
     let page = view::page(summary, context, &charts, &inline)?;
     let view = Value::from(Serde(&page));
@@ -106,18 +101,25 @@ pub fn render(
     ] {
         let engine = templates.engine(output)?;
         let text = templates::fill(&engine, template, view.clone())?;
-        files.insert(path.to_owned(), text.into_bytes());
+        files.insert(path, text.into());
     }
-    let metadata = crate_metadata::render(summary, context, files.keys());
-    files.insert("ro-crate-metadata.json".to_owned(), metadata.into_bytes());
+    let metadata = crate_metadata::render(summary, context, &files.paths());
+    files.insert("ro-crate-metadata.json", metadata.into());
     Ok(files)
 }
 
+/// Writes a file of numbers.
+type Making = fn(&Summary, &mut dyn Write) -> io::Result<()>;
+
+/// So many bytes are handed on at a time.
+const PIECE: usize = 128 << 10;
+
 /// The summary as it stands beside the report.
-fn numbers(summary: &Summary) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(summary).unwrap_or_default();
-    bytes.push(b'\n');
-    bytes
+fn numbers(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let mut pieces = io::BufWriter::with_capacity(PIECE, to);
+    serde_json::to_writer_pretty(&mut pieces, summary)?;
+    pieces.write_all(b"\n")?;
+    pieces.flush()
 }
 
 /// Every chart as SVG by its file, relative to the page; alone with its own style, else without.

@@ -105,7 +105,7 @@ impl Folder {
         &self.path
     }
 
-    fn error(&self, name: &str, because: impl fmt::Display) -> FolderError {
+    pub(super) fn error(&self, name: &str, because: impl fmt::Display) -> FolderError {
         FolderError {
             path: self.path.join(name),
             because: because.to_string(),

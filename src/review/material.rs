@@ -1,6 +1,7 @@
 //! Everything that the rendered files of a draft or entry are made from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
@@ -191,7 +192,7 @@ impl Material {
     /// # Errors
     /// What is at fault in a template or the author's texts.
     pub fn render(&self) -> Result<Files, String> {
-        let summary = self.summary();
+        let summary = Arc::new(self.summary());
         let sessions: Vec<&Session> = self.sessions.iter().collect();
         let context = report::Context {
             experiment: &self.experiment,

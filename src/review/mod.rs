@@ -10,6 +10,7 @@ pub mod index;
 pub mod material;
 pub mod publish;
 pub mod refusal;
+mod rendered;
 pub mod reproduce;
 pub mod status;
 pub mod sums;
@@ -20,14 +21,13 @@ pub use folder::{Fault, Folder, FolderError};
 pub use material::{Material, MaterialError};
 pub use publish::{PublishError, publish};
 pub use refusal::Refusal;
+pub use rendered::{Rendered, RenderedFile};
 pub use reproduce::{Reproduction, reproduce};
 pub use verify::{Level, Verification, verify};
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Files by their path relative to an entry.
-pub type Files = BTreeMap<String, Vec<u8>>;
+pub use crate::report::{Content, Files};
 
 /// Makes every rendered file of a draft or entry but its checksums, or says what is at fault.
 pub type Renderer<'a> = dyn Fn(&Material) -> Result<Files, String> + 'a;
@@ -51,34 +51,26 @@ pub fn render(material: &Material) -> Result<Files, String> {
     material.render()
 }
 
-/// Every rendered file of a draft or entry by its path, `SHA256SUMS` included where it is an entry.
-/// Writes nothing.
+/// What a draft or entry renders to, `SHA256SUMS` included where it is an entry. Writes nothing.
 ///
 /// # Errors
 /// When it cannot be read or a template is at fault.
-pub fn render_entry(path: &Path) -> Result<Files, RenderEntryError> {
-    render_entry_with(path, &render)
-}
-
-/// As [`render_entry`], with this renderer.
-///
-/// # Errors
-/// As [`render_entry`].
-pub fn render_entry_with(path: &Path, renderer: &Renderer<'_>) -> Result<Files, RenderEntryError> {
+pub fn render_entry(path: &Path) -> Result<Rendered, RenderEntryError> {
     let folder = Folder::open(path).map_err(MaterialError::from)?;
-    let material = Material::read(&folder)?;
-    render_material(&material, renderer)
+    render_material(&Material::read(&folder)?, &render)
 }
 
-/// Renders what was read, and adds the checksums where it is an entry.
+/// Renders what was read; of an entry with the checksums.
 pub(crate) fn render_material(
     material: &Material,
     renderer: &Renderer<'_>,
-) -> Result<Files, RenderEntryError> {
-    let mut files = renderer(material).map_err(RenderEntryError::Render)?;
-    if material.published {
-        let sums = sums::of(material, &files);
-        files.insert(crate::record::layout::SUMS.to_owned(), sums.into_bytes());
-    }
-    Ok(files)
+) -> Result<Rendered, RenderEntryError> {
+    let files = renderer(material).map_err(RenderEntryError::Render)?;
+    let witness = material.files.iter();
+    let witness = || {
+        witness
+            .map(|file| (file.path.clone(), file.digest))
+            .collect()
+    };
+    Ok(Rendered::new(files, material.published.then(witness)))
 }

@@ -250,20 +250,22 @@ impl<'a> Publication<'a> {
     fn render(&mut self) -> Result<(), PublishError> {
         let folder = Folder::open(&self.unfinished)?;
         let material = Material::read(&folder).map_err(RenderEntryError::from)?;
-        for (path, bytes) in super::render_material(&material, self.renderer)? {
-            let safe = layout::is_plain(&path) && layout::set_of(&path) == Set::Reproducible;
-            if !safe {
-                let fault = format!(
-                    "the renderer made `{}`, which is no rendered file of an entry",
-                    path.escape_debug()
-                );
-                return Err(RenderEntryError::Render(fault).into());
-            }
-            let target = self.unfinished.join(&path);
+        let rendered = super::render_material(&material, self.renderer)?;
+        let fits =
+            |path: &&str| layout::is_plain(path) && layout::set_of(path) == Set::Reproducible;
+        if let Some(path) = rendered.paths().into_iter().find(|path| !fits(path)) {
+            let fault = format!(
+                "the renderer made `{}`, which is no rendered file of an entry",
+                path.escape_debug()
+            );
+            return Err(RenderEntryError::Render(fault).into());
+        }
+        rendered.each(|path, file| {
+            let target = self.unfinished.join(path);
             let parent = target.parent().unwrap_or(&self.unfinished);
             std::fs::create_dir_all(parent).map_err(DiskError::because("create", parent))?;
-            let _synced_later = durable::create(&target, &bytes)?;
-        }
+            durable::create_with(&target, |to| file.write_to(to)).map(|_synced_later| ())
+        })?;
         Ok(())
     }
 

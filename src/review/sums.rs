@@ -2,22 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, Files, Material};
+use super::Fault;
 use crate::model::Digest;
 use crate::record::layout;
-
-/// The checksums of an entry: its witness files, and the files rendered from them.
-#[must_use]
-pub fn of(material: &Material, rendered: &Files) -> String {
-    let witness = material
-        .files
-        .iter()
-        .map(|file| (file.path.clone(), file.digest));
-    let rendered = rendered
-        .iter()
-        .map(|(path, bytes)| (path.clone(), Digest::of(bytes)));
-    text(&witness.chain(rendered).collect())
-}
 
 /// Checksums as text.
 #[must_use]

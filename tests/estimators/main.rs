@@ -30,11 +30,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 fn exact(values: &[f64]) -> Vec<Between> {
-    let between = |value: &f64| Between {
-        low: *value,
-        high: *value,
-    };
-    values.iter().map(between).collect()
+    values.iter().copied().map(Between::exactly).collect()
 }
 
 #[track_caller]

@@ -207,10 +207,15 @@ fn the_real_renderer_publishes_verifies_and_reproduces() {
     let records: Records = loadlab::record::read(&entry).unwrap().records;
     assert_eq!(records.opened().unwrap().entry, small().entry());
     let rendered = loadlab::review::render_entry(&entry).unwrap();
-    for (name, bytes) in &rendered {
-        assert_eq!(&std::fs::read(entry.join(name)).unwrap(), bytes, "{name}");
+    let whole = rendered.each(|_, file| {
+        let mut bytes = Vec::new();
+        file.write_to(&mut bytes).map(|()| bytes)
+    });
+    for (name, bytes) in whole.unwrap() {
+        assert_eq!(std::fs::read(entry.join(&name)).unwrap(), bytes, "{name}");
     }
-    assert!(rendered.contains_key(layout::SUMS) && rendered.contains_key("report/entry.md"));
+    let paths = rendered.paths();
+    assert!(paths.contains(layout::SUMS) && paths.contains("report/entry.md"));
 }
 
 /// What an experiment lays into its `templates/` replaces what is built in, through a real render, and

@@ -117,8 +117,18 @@ impl Made {
             files: &self.files,
             published,
         };
-        loadlab::report::render(&self.summary, &context, templates)
+        let summary = std::sync::Arc::new(self.summary.clone());
+        loadlab::report::render(&summary, &context, templates).map(|files| whole(&files))
     }
+}
+
+/// Every file in memory.
+pub fn whole(files: &loadlab::report::Files) -> BTreeMap<String, Vec<u8>> {
+    let whole = files.each(|_, content| {
+        let mut bytes = Vec::new();
+        content.write_to(&mut bytes).map(|()| bytes)
+    });
+    whole.unwrap()
 }
 
 const PROSE: &str = r#"## What the page costs

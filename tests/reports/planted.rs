@@ -1,6 +1,7 @@
 //! The opening of a page: what came back of what was planted.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use loadlab::estimate::estimate;
 use loadlab::model::Share;
@@ -20,7 +21,8 @@ fn rendered(sample: &Sample) -> BTreeMap<String, Vec<u8>> {
         files: &[],
         published: false,
     };
-    render(&summary, &context, &Templates::default()).unwrap()
+    let files = render(&Arc::new(summary), &context, &Templates::default());
+    super::made::whole(&files.unwrap())
 }
 
 fn planted(percent: &[u64], noise: u64, rounds: u32) -> Sample {

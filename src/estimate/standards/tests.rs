@@ -186,13 +186,8 @@ impl Draws {
         use rand::Rng as _;
         let mut uniform =
             || f64::from(u32::try_from(self.0.next_u64() >> 40).unwrap()) / f64::from(1_u32 << 24);
-        let mut cost = || {
-            let value = factor * (50.0 + 5.0 * uniform() + 0.2 / (1.02 - uniform()));
-            Between {
-                low: value,
-                high: value,
-            }
-        };
+        let mut cost =
+            || Between::exactly(factor * (50.0 + 5.0 * uniform() + 0.2 / (1.02 - uniform())));
         (0..n).map(|_| cost()).collect()
     }
 

@@ -1,40 +1,30 @@
 //! The tables of estimates and of the repetitions that they come from.
 
-use super::{Rows, decimal, text, unit};
+use std::io::{self, Write};
+
+use super::rows::{Beginning, ENDS, Ends, Rows};
+use super::{PLACE, wording};
 use crate::estimate::Summary;
 use crate::estimate::summary::Estimate;
-use crate::report::view::wording;
 
-fn key(estimate: &Estimate) -> [String; 7] {
-    [
-        estimate.phase.to_string(),
-        estimate.scenario.to_string(),
-        estimate.at.to_string(),
-        estimate.candidate.to_string(),
-        estimate.role.to_string(),
-        estimate.metric.to_string(),
-        unit(estimate.unit),
-    ]
+/// The columns that name what is estimated, after those of its cell.
+const NAMED: [&str; 3] = ["role", "metric", "unit"];
+
+fn name(it: &Estimate) -> Beginning {
+    Beginning::of(&[
+        &it.phase,
+        &it.scenario,
+        &it.at,
+        &it.candidate,
+        &it.role,
+        &it.metric,
+        &it.unit,
+    ])
 }
 
-pub(super) fn estimates(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
-        "phase",
-        "scenario",
-        "at",
-        "candidate",
-        "role",
-        "metric",
-        "unit",
-        "estimator",
-        "n",
-        "value",
-        "at_most",
-        "at_least",
-        "interval_low",
-        "interval_high",
-        "true_coverage",
-        "interval_kind",
+pub(super) fn estimates(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let value = ["estimator", "n", "value", "at_most", "at_least"];
+    let beside = [
         "min",
         "max",
         "median",
@@ -42,79 +32,58 @@ pub(super) fn estimates(summary: &Summary) -> Rows {
         "with_everything_kept",
         "mark",
         "because",
-    ]);
+    ];
+    let mut rows = Rows::new(to, &[&PLACE, &NAMED, &value, &ENDS, &beside]);
     for it in &summary.estimates {
-        let interval = it.interval.as_ref();
-        let mut cells = key(it).to_vec();
-        cells.extend([
-            wording::centre(it.centre).to_owned(),
-            it.n.to_string(),
-            decimal(it.value.as_ref()),
-            decimal(it.at_most.as_ref()),
-            it.at_least.to_string(),
-            decimal(interval.map(|it| &it.low)),
-            decimal(interval.map(|it| &it.high)),
-            decimal(interval.map(|it| &it.coverage)),
-            text(interval.map(|it| &it.kind)),
-            decimal(it.min.as_ref()),
-            decimal(it.max.as_ref()),
-            decimal(it.median.as_ref()),
-            decimal(it.achieved.as_ref()),
-            decimal(it.with_everything.as_ref()),
-            wording::mark(it.mark).to_owned(),
-            text(it.because.as_ref()),
-        ]);
-        rows.push(&cells);
+        rows.push_after(
+            &name(it),
+            &[
+                &wording::centre(it.centre),
+                &it.n,
+                &it.value,
+                &it.at_most,
+                &it.at_least,
+                &Ends(&it.interval),
+                &it.min,
+                &it.max,
+                &it.median,
+                &it.achieved,
+                &it.with_everything,
+                &wording::mark(it.mark),
+                &it.because,
+            ],
+        )?;
     }
-    rows
+    rows.finish()
 }
 
-pub(super) fn repetitions(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
-        "phase",
-        "scenario",
-        "at",
-        "candidate",
-        "role",
-        "metric",
-        "unit",
-        "round",
-        "attempt",
-        "value",
-        "at_most",
-        "outcome",
-        "accepted",
-        "because",
-    ]);
+pub(super) fn repetitions(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let own = [
+        "round", "attempt", "value", "at_most", "outcome", "accepted", "because",
+    ];
+    let mut rows = Rows::new(to, &[&PLACE, &NAMED, &own]);
     for estimate in &summary.estimates {
-        let key = key(estimate);
+        let name = name(estimate);
         for it in &estimate.values {
-            let own = [
-                it.round.to_string(),
-                it.attempt.to_string(),
-                decimal(it.value.as_ref()),
-                decimal(it.at_most.as_ref()),
-            ];
-            let words = [
-                it.outcome.code(),
-                if it.accepted { "true" } else { "false" },
-                it.because.as_deref().unwrap_or_default(),
-            ];
-            let cells = key.iter().chain(&own).map(String::as_str).chain(words);
-            rows.push(cells);
+            rows.push_after(
+                &name,
+                &[
+                    &it.round,
+                    &it.attempt,
+                    &it.value,
+                    &it.at_most,
+                    &it.outcome,
+                    &it.accepted,
+                    &it.because,
+                ],
+            )?;
         }
     }
-    rows
+    rows.finish()
 }
 
-pub(super) fn over_points(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
-        "phase",
-        "scenario",
-        "candidate",
-        "role",
-        "metric",
-        "unit",
+pub(super) fn over_points(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let own = [
         "over_repetitions",
         "over_points",
         "value",
@@ -125,27 +94,29 @@ pub(super) fn over_points(summary: &Summary) -> Rows {
         "best_single",
         "best_single_at",
         "because",
-    ]);
+    ];
+    let named = ["phase", "scenario", "candidate"];
+    let mut rows = Rows::new(to, &[&named, &NAMED, &own]);
     for it in &summary.over_points {
         let (median, single) = (it.best_median.as_ref(), it.best_single.as_ref());
         rows.push(&[
-            it.phase.to_string(),
-            it.scenario.to_string(),
-            it.candidate.to_string(),
-            it.role.to_string(),
-            it.metric.to_string(),
-            unit(it.unit),
-            wording::centre(it.repetitions).to_owned(),
-            wording::centre(it.points).to_owned(),
-            decimal(it.value.as_ref()),
-            it.at_least.to_string(),
-            text(it.at.as_ref()),
-            decimal(median.map(|it| &it.1)),
-            text(median.map(|it| &it.0)),
-            decimal(single.map(|it| &it.1)),
-            text(single.map(|it| &it.0)),
-            text(it.because.as_ref()),
-        ]);
+            &it.phase,
+            &it.scenario,
+            &it.candidate,
+            &it.role,
+            &it.metric,
+            &it.unit,
+            &wording::centre(it.repetitions),
+            &wording::centre(it.points),
+            &it.value,
+            &it.at_least,
+            &it.at,
+            &median.map(|it| it.1),
+            &median.map(|it| it.0),
+            &single.map(|it| it.1),
+            &single.map(|it| it.0),
+            &it.because,
+        ])?;
     }
-    rows
+    rows.finish()
 }

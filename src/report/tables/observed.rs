@@ -1,26 +1,28 @@
 //! What was read in load windows beside the metrics, as CSV.
 
-use super::{Rows, decimal, text};
+use std::io::{self, Write};
+
+use super::PLACE;
+use super::rows::{Beginning, Rows};
 use crate::estimate::Summary;
 use crate::estimate::summary::{Cell, Counted};
 
 /// What names a cell: its first columns.
-fn place(it: &Cell) -> Vec<String> {
-    vec![
-        it.phase.to_string(),
-        it.scenario.to_string(),
-        it.at.to_string(),
-        it.candidate.to_string(),
-    ]
+fn place(it: &Cell) -> Beginning {
+    Beginning::of(&[&it.phase, &it.scenario, &it.at, &it.candidate])
+}
+
+const fn how(count: Counted) -> &'static str {
+    if count.observed {
+        "observed"
+    } else {
+        "derived"
+    }
 }
 
 /// What became of every request.
-pub(super) fn requests(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
-        "phase",
-        "scenario",
-        "at",
-        "candidate",
+pub(super) fn requests(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let own = [
         "windows",
         "planned",
         "sent",
@@ -35,79 +37,62 @@ pub(super) fn requests(summary: &Summary) -> Rows {
         "late_is",
         "witness",
         "answered_beside_witness",
-    ]);
-    let how = |count: Counted| {
-        if count.observed {
-            "observed"
-        } else {
-            "derived"
-        }
-        .to_owned()
-    };
+    ];
+    let mut rows = Rows::new(to, &[&PLACE, &own]);
     for cell in &summary.cells {
         let Some(it) = &cell.requests else { continue };
-        let by_status = it
-            .by_status
-            .iter()
-            .map(|(status, count)| format!("{status} {count}"));
-        let errors = it
-            .errors
-            .iter()
-            .map(|(message, count)| format!("{count} {message}"));
-        let mut cells = place(cell);
-        cells.extend([
-            it.windows.to_string(),
-            text(it.planned.as_ref()),
-            it.sent.number.to_string(),
-            how(it.sent),
-            it.answered.number.to_string(),
-            how(it.answered),
-            by_status.collect::<Vec<_>>().join("; "),
-            it.aborted.number.to_string(),
-            how(it.aborted),
-            errors.collect::<Vec<_>>().join("; "),
-            it.late.to_string(),
-            if it.late_is_exact { "exact" } else { "at most" }.to_owned(),
-            text(it.witness.map(|it| it.0).as_ref()),
-            text(it.witness.map(|it| it.1).as_ref()),
-        ]);
-        rows.push(&cells);
+        let by_status = it.by_status.iter();
+        let by_status = by_status.map(|(status, count)| format!("{status} {count}"));
+        let errors = it.errors.iter();
+        let errors = errors.map(|(message, count)| format!("{count} {message}"));
+        rows.push_after(
+            &place(cell),
+            &[
+                &it.windows,
+                &it.planned,
+                &it.sent.number,
+                &how(it.sent),
+                &it.answered.number,
+                &how(it.answered),
+                &by_status.collect::<Vec<_>>().join("; "),
+                &it.aborted.number,
+                &how(it.aborted),
+                &errors.collect::<Vec<_>>().join("; "),
+                &it.late,
+                &if it.late_is_exact { "exact" } else { "at most" },
+                &it.witness.map(|it| it.0),
+                &it.witness.map(|it| it.1),
+            ],
+        )?;
     }
-    rows
+    rows.finish()
 }
 
 /// Memory of every role.
-pub(super) fn memory(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
-        "phase",
-        "scenario",
-        "at",
-        "candidate",
+pub(super) fn memory(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let own = [
         "role",
         "sampled_peak_bytes",
         "sampled_mean_bytes",
         "kernel_and_socket_bytes",
         "kernel_own_peak_bytes",
-    ]);
+    ];
+    let mut rows = Rows::new(to, &[&PLACE, &own]);
     for cell in &summary.cells {
+        let place = place(cell);
         for (role, it) in &cell.memory {
-            let mut cells = place(cell);
-            cells.push(role.to_string());
-            let values = [&it.peak, &it.mean, &it.kernel, &it.kernel_peak];
-            cells.extend(values.map(|it| decimal(it.as_ref())));
-            rows.push(&cells);
+            rows.push_after(
+                &place,
+                &[&role, &it.peak, &it.mean, &it.kernel, &it.kernel_peak],
+            )?;
         }
     }
-    rows
+    rows.finish()
 }
 
 /// What the machine did in the windows.
-pub(super) fn watched(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
-        "phase",
-        "scenario",
-        "at",
-        "candidate",
+pub(super) fn watched(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let own = [
         "context_switches_per_second",
         "cpu_pressure_share",
         "generator_wait_share",
@@ -115,43 +100,46 @@ pub(super) fn watched(summary: &Summary) -> Rows {
         "retransmitted_segments",
         "listen_overflows",
         "throttled_ns",
-    ]);
+    ];
+    let mut rows = Rows::new(to, &[&PLACE, &own]);
     for cell in &summary.cells {
         let it = &cell.watched;
-        let mut cells = place(cell);
-        cells.extend([
-            decimal(it.context_switches.as_ref()),
-            decimal(it.cpu_pressure.as_ref()),
-            decimal(it.generator_wait.as_ref()),
-            text(it.swapped_pages.as_ref()),
-            text(it.retransmitted.as_ref()),
-            text(it.listen_overflows.as_ref()),
-            text(it.throttled_ns.as_ref()),
-        ]);
-        rows.push(&cells);
+        rows.push_after(
+            &place(cell),
+            &[
+                &it.context_switches,
+                &it.cpu_pressure,
+                &it.generator_wait,
+                &it.swapped_pages,
+                &it.retransmitted,
+                &it.listen_overflows,
+                &it.throttled_ns,
+            ],
+        )?;
     }
-    rows
+    rows.finish()
 }
 
 /// Limits as the kernel had them.
-pub(super) fn limits(summary: &Summary) -> Rows {
-    let mut rows = Rows::new(&[
+pub(super) fn limits(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
+    let heading = [
         "role",
         "cpus",
         "memory_bytes",
         "processes",
         "edges",
         "because",
-    ]);
+    ];
+    let mut rows = Rows::new(to, &[&heading]);
     for it in &summary.limits {
         rows.push(&[
-            it.role.to_string(),
-            text(it.cpus.as_ref()),
-            text(it.memory_bytes.as_ref()),
-            text(it.processes.as_ref()),
-            it.edges.to_string(),
-            it.because.join("; "),
-        ]);
+            &it.role,
+            &it.cpus,
+            &it.memory_bytes,
+            &it.processes,
+            &it.edges,
+            &it.because.join("; "),
+        ])?;
     }
-    rows
+    rows.finish()
 }
