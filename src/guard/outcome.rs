@@ -64,6 +64,7 @@ const INCIDENTS: [Outcome; 8] = [
 pub fn outcome(facts: &OutcomeFacts<'_>) -> (Outcome, Option<String>) {
     let (first, last) = INCIDENTS.split_at(6);
     incident(facts, first)
+        .or_else(|| fell_silent(facts))
         .or_else(|| failed_requests(facts))
         .or_else(|| unexpected_status(facts))
         .or_else(|| wrong_answer(facts))
@@ -82,6 +83,24 @@ fn incident(facts: &OutcomeFacts<'_>, order: &[Outcome]) -> Option<(Outcome, Str
     };
     let incident = order.iter().find_map(seen)?;
     Some((incident.outcome, incident.detail.clone()))
+}
+
+/// Requests were left without an answer, and when the window was over the candidate answered loadlab
+/// itself no more, twice: one lost answer is an error.
+fn fell_silent(facts: &OutcomeFacts<'_>) -> Option<(Outcome, String)> {
+    let [.., first, again] = facts.answers else {
+        return None;
+    };
+    let account = facts.account.value()?;
+    let unanswered = account.error_count() + account.aborted.get();
+    let silent = first.status.is_none() && again.status.is_none() && unanswered > 0;
+    let because = again.difference.as_deref().unwrap_or("no answer came");
+    let answered = account.answered.get();
+    let detail = format!(
+        "{answered} answers, then none; {}: {because}",
+        again.request
+    );
+    silent.then_some((Outcome::Hung, detail))
 }
 
 fn failed_requests(facts: &OutcomeFacts<'_>) -> Option<(Outcome, String)> {
@@ -164,4 +183,50 @@ fn reached(facts: &OutcomeFacts<'_>) -> (Outcome, Option<String>) {
     };
     let detail = format!("{answers} of {planned} planned requests answered in the window");
     (Outcome::NotHeld, Some(detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::guard::tests::account;
+    use crate::model::account::Count;
+
+    #[test]
+    fn a_candidate_that_answers_no_more_when_the_window_is_over_hung() {
+        let check = |status: Option<u16>| Check {
+            request: "GET /".to_owned(),
+            status,
+            body: None,
+            wire_bytes: None,
+            difference: status.is_none().then(|| "timed out".to_owned()),
+        };
+        let shown = |last: [Option<u16>; 2], failed: u64| {
+            let mut account = account(4_000, 3_900);
+            account.aborted = Count::Observed(0);
+            account.errors = [("timeout".to_owned(), failed)].into();
+            let answers = [check(Some(200)), check(last[0]), check(last[1])];
+            let facts = OutcomeFacts {
+                account: &Known::Value(account),
+                expect: &Expect {
+                    status: 200,
+                    headers: BTreeMap::new(),
+                    body: None,
+                },
+                target: None,
+                answers: &answers,
+                incidents: &[],
+            };
+            outcome(&facts)
+        };
+        let (hung, detail) = shown([None, None], 4);
+        assert_eq!(hung, Outcome::Hung);
+        assert_eq!(
+            detail.as_deref(),
+            Some("3900 answers, then none; GET /: timed out")
+        );
+        assert_eq!(shown([None, Some(200)], 4).0, Outcome::Errors);
+        assert_eq!(shown([None, None], 0).0, Outcome::WrongAnswer);
+    }
 }
