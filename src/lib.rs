@@ -14,7 +14,6 @@
 //! ```
 
 pub mod cli;
-pub mod data;
 pub mod doctor;
 pub mod engine;
 pub mod estimate;

@@ -16,7 +16,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("record", &["model", "plan", "lock"]),
     ("plan", &["lock", "model"]),
     ("probe", &["record", "load", "engine", "measure", "model"]),
-    ("data", &["engine", "model"]),
     ("guard", &["record", "probe", "model"]),
     ("estimate", &["guard", "probe", "record", "plan", "model"]),
     ("report", &["estimate", "record", "lock", "model"]),
@@ -25,8 +24,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "run",
         &[
-            "plan", "probe", "guard", "engine", "load", "measure", "data", "record", "lock",
-            "model",
+            "plan", "probe", "guard", "engine", "load", "measure", "record", "lock", "model",
         ],
     ),
     (
@@ -39,7 +37,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "cli",
         &[
             "manifest", "lock", "plan", "run", "record", "estimate", "report", "review", "engine",
-            "load", "measure", "probe", "guard", "data", "doctor", "weights", "model",
+            "load", "measure", "probe", "guard", "doctor", "weights", "model",
         ],
     ),
 ];

@@ -14,6 +14,7 @@ use crate::load::oha::Oha;
 use crate::load::stub;
 use crate::lock::{self, Resolver as _};
 use crate::measure::{clock, host};
+use crate::model::plural::counted;
 use crate::model::{Experiment, Known};
 use crate::plan;
 use crate::probe::nginx;
@@ -116,17 +117,16 @@ fn verdict(found: &[Sign], file: Option<&Path>) -> String {
     );
     let what = file.map_or_else(|| "an experiment".to_owned(), paths::shown);
     let can = if unfit == 0 { "can" } else { "cannot" };
-    let counted = |count: usize, one: &str, several: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {several}")),
-    };
     let parts = [
-        counted(unfit, "thing makes it unfit", "things make it unfit"),
-        counted(disturbs, "thing disturbs", "things disturb"),
-        counted(caveats, "caveat", "caveats"),
+        (unfit, "thing makes it unfit", "things make it unfit"),
+        (disturbs, "thing disturbs", "things disturb"),
+        (caveats, "caveat", "caveats"),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| counted(count as u64, one, many))
+        .collect();
     let parts = if parts.is_empty() {
         "nothing is wrong with it".to_owned()
     } else {

@@ -152,12 +152,7 @@ pub fn index(arguments: &Index, ui: Ui) -> Result<(), Failure> {
         return Err(Failure::printed(Code::Damaged).hint("render them with `loadlab index`"));
     }
     for (path, text) in review::index::files(&arguments.repository).map_err(damaged)? {
-        super::lock::write_whole(&path, text.as_bytes()).map_err(|error| {
-            Failure::new(
-                Code::Unfit,
-                format!("cannot write {}: {error}", paths::shown(&path)),
-            )
-        })?;
+        paths::write(&path, text.as_bytes())?;
         ui.result(&paths::shown(&path));
     }
     Ok(())

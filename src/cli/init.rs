@@ -5,7 +5,7 @@ use std::path::Path;
 use super::args::Init;
 use super::failure::{Code, Failure};
 use super::paths;
-use super::ui::{Ui, safe};
+use super::ui::Ui;
 use crate::model::ExperimentName;
 
 /// Writes the folder; never over one that is there.
@@ -49,8 +49,7 @@ pub fn init(arguments: &Init, ui: Ui) -> Result<(), Failure> {
     written.inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))?;
     let manifest = paths::shown(&folder.join("experiment.yaml"));
     ui.result(&format!(
-        "wrote {manifest}\n\nnext:\n  loadlab validate {manifest}\n  loadlab lock {manifest}\n  loadlab run {manifest}",
-        manifest = safe(&manifest)
+        "wrote {manifest}\n\nnext:\n  loadlab validate {manifest}\n  loadlab lock {manifest}\n  loadlab run {manifest}"
     ));
     Ok(())
 }

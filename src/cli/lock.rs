@@ -1,7 +1,5 @@
 //! `loadlab lock`: pin every input, or compare the files with the pins.
 
-use std::path::Path;
-
 use super::args::{Format, Lock as Arguments};
 use super::failure::{Code, Failure};
 use super::ui::{Ui, safe};
@@ -80,7 +78,7 @@ fn pin(loaded: &Loaded, arguments: &Arguments, ui: Ui) -> Result<(), Failure> {
         .as_ref()
         .is_some_and(|(_, bytes)| bytes == text.as_bytes());
     if !unchanged {
-        replace(&path, &text)?;
+        paths::write(&path, text.as_bytes())?;
     }
     let verb = match (unchanged, previous.is_some()) {
         (true, _) => "unchanged",
@@ -104,21 +102,4 @@ fn upgrade(names: Option<&[String]>) -> Upgrade {
         Some(names) if names.iter().all(String::is_empty) => Upgrade::All,
         Some(names) => Upgrade::Names(names.iter().cloned().collect()),
     }
-}
-
-fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(path, text.as_bytes()).map_err(|error| {
-        Failure::new(
-            Code::Unfit,
-            format!("cannot write {}: {error}", paths::shown(path)),
-        )
-    })
-}
-
-/// Writes the whole file or nothing of it. What a killed loadlab left of an earlier try is taken away.
-///
-/// # Errors
-/// When the disk refuses; what was there is then untouched.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    crate::record::durable::replace(path, bytes).map_err(|error| error.source)
 }

@@ -7,6 +7,7 @@ use super::paths;
 use super::ui::{Ui, safe};
 use crate::lock::{self, Lock, Locked, Mismatch};
 use crate::manifest::Loaded;
+use crate::model::plural::counted;
 
 /// Where the lock of a manifest lies.
 #[must_use]
@@ -56,8 +57,7 @@ pub fn mismatched(mismatches: &[Mismatch], shown: &str, ui: Ui) -> Failure {
     for mismatch in mismatches {
         ui.failure(&Failure::new(Code::Lock, safe(&mismatch.to_string())));
     }
-    let count = mismatches.len();
-    let plural = if count == 1 { "mismatch" } else { "mismatches" };
-    ui.note(&format!("{shown}: {count} {plural}"));
+    let count = counted(mismatches.len() as u64, "mismatch", "mismatches");
+    ui.note(&format!("{shown}: {count}"));
     Failure::printed(Code::Lock)
 }

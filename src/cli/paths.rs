@@ -44,6 +44,17 @@ pub fn read(path: &Path, code: Code) -> Result<Option<Vec<u8>>, Failure> {
     }
 }
 
+/// Writes the whole file or nothing of it. What a killed loadlab left of an earlier try is taken away.
+///
+/// # Errors
+/// When the disk refuses; what was there is then untouched.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    durable::replace(path, bytes).map_err(|error| {
+        let message = format!("cannot write {}: {}", shown(path), error.source);
+        Failure::new(Code::Unfit, message)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,4 @@
 //! The only place that prints. Results go to standard output, everything else to standard error.
-
 //!
 //! Nothing here panics: a reader, a terminal or a disk that went away must never end a run that measures.
 

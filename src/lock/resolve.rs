@@ -84,13 +84,6 @@ impl Local {
         }
     }
 
-    /// The same with another test server.
-    #[must_use]
-    pub fn with_stub(mut self, stub: PathBuf) -> Self {
-        self.stub = Some(stub);
-        self
-    }
-
     /// The same with another time limit for version commands.
     #[must_use]
     pub const fn version_within(mut self, within: Duration) -> Self {

@@ -305,7 +305,7 @@ mod tests {
             let same = same.count();
             let expected = (found != rendered).then(|| {
                 let lines = found[..same].split(|byte| *byte == b'\n');
-                let column = lines.clone().last().map_or(0, <[u8]>::len) + 1;
+                let column = lines.clone().next_back().map_or(0, <[u8]>::len) + 1;
                 let excerpt = |all: &[u8]| match all.get(same..) {
                     None | Some([]) => "the end of the file".to_owned(),
                     Some(_) => {

@@ -129,7 +129,6 @@ async fn steps<'a>(
     same_programs(bench)?;
     probing::around(bench, turn, ProbeTime::Before).await?;
     role::services(bench, turn, Lifetime::Block, &lasting.services, stage).await?;
-    // Data templates will be restored here: services are ready, nothing has been asked of them.
     prewarm::of_experiment(bench, turn, lasting, stage).await?;
     let candidate = role::candidate(bench, turn, lasting, stage).await?;
     prewarm::of_role(bench, turn, &candidate, StepKind::CandidatePrewarm).await?;

@@ -27,7 +27,6 @@ fn milliseconds(measured: &[&Measured], quantile: &str) -> Vec<f64> {
     values.map(in_milliseconds).collect()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 fn in_milliseconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6
 }

@@ -76,7 +76,6 @@ pub(super) fn account(measured: &Measured) -> Option<&Account> {
 }
 
 /// The quotient of two counts.
-#[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
 pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }

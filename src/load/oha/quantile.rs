@@ -75,7 +75,6 @@ impl Printed {
 /// The index that oha takes a percentile from, in its own arithmetic: `(p / 100 * n) as usize` in
 /// double precision, which can be one below the exact floor.
 #[allow(
-    clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the generator's own arithmetic, repeated to the bit"

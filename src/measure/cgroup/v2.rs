@@ -93,12 +93,6 @@ pub fn parse_limit(text: &str) -> Option<u64> {
     single(text)
 }
 
-/// Whether `cgroup.events` says that processes live in the group or below.
-#[must_use]
-pub fn parse_populated(text: &str) -> Option<bool> {
-    keyed(text, "populated").map(|populated| populated != 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,10 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn limits_and_population_are_read() {
+    fn limits_are_read() {
         assert_eq!(parse_limit("max\n"), None);
         assert_eq!(parse_limit("33554432\n"), Some(33_554_432));
-        assert_eq!(parse_populated("populated 1\nfrozen 0\n"), Some(true));
-        assert_eq!(parse_populated("populated 0\nfrozen 0\n"), Some(false));
     }
 }

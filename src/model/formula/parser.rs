@@ -113,14 +113,13 @@ impl<'a> Parser<'a> {
                 )
             },
         );
-        self.fault(
+        Self::fault(
             self.at..self.at + length,
             format!("expected {expected}, found {found}"),
         )
     }
 
-    #[allow(clippy::unused_self)]
-    const fn fault(&self, range: Range<usize>, message: String) -> FormulaFault {
+    const fn fault(range: Range<usize>, message: String) -> FormulaFault {
         FormulaFault {
             range,
             message,
@@ -148,7 +147,7 @@ impl<'a> Parser<'a> {
                     "subtract"
                 };
                 let message = format!("cannot {word} {dimension} and {other}");
-                return Err(self.fault(start..self.at, message));
+                return Err(Self::fault(start..self.at, message));
             }
             left = operation(operator, left, right);
         }
@@ -178,7 +177,7 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let message = format!("nested deeper than {DEEPEST} levels");
-            return Err(self.fault(self.at..self.at, message));
+            return Err(Self::fault(self.at..self.at, message));
         }
         let typed = self.factor_inside()?;
         self.depth -= 1;
@@ -214,11 +213,14 @@ impl<'a> Parser<'a> {
         let digits: Option<u64> = digits.filter(|_| fraction.len() <= 18);
         let Some(digits) = digits else {
             let message = format!("expected a number such as `2` or `0.5`, found `{literal}`");
-            return Err(self.fault(start..self.at, message));
+            return Err(Self::fault(start..self.at, message));
         };
         let (unit, factor) = self.suffix()?;
         let Some(digits) = digits.checked_mul(factor) else {
-            return Err(self.fault(start..self.at, "the number is too large".to_owned()));
+            return Err(Self::fault(
+                start..self.at,
+                "the number is too large".to_owned(),
+            ));
         };
         let number = Expression::Number {
             digits,
@@ -248,7 +250,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| {
                 let names = SUFFIXES.map(|(name, ..)| name).join(", ");
                 let message = format!("expected a unit ({names} or /s), found `{word}`");
-                self.fault(start..self.at, message)
+                Self::fault(start..self.at, message)
             })
     }
 
@@ -257,7 +259,7 @@ impl<'a> Parser<'a> {
         let word = self.take_while(|it| it.is_ascii_alphanumeric() || it == '_');
         if word != "value" {
             let message = format!("expected `value(…)`, found `{word}`");
-            return Err(self.fault(start..self.at, message));
+            return Err(Self::fault(start..self.at, message));
         }
         self.expect('(')?;
         let mut parts = Parts::default();
@@ -271,7 +273,7 @@ impl<'a> Parser<'a> {
         }
         let range = start..self.at;
         let name = parts.into_name().ok_or_else(|| {
-            self.fault(range.clone(), "expected `metric=` in `value(…)`".to_owned())
+            Self::fault(range.clone(), "expected `metric=` in `value(…)`".to_owned())
         })?;
         let dimension = Dimension::of(name.metric.unit());
         Ok((Expression::Value { name, range }, dimension))
@@ -328,7 +330,10 @@ impl<'a> Parser<'a> {
         if self.take(quote) {
             Ok(text.to_owned())
         } else {
-            Err(self.fault(start..self.at, format!("the text has no closing {quote}")))
+            Err(Self::fault(
+                start..self.at,
+                format!("the text has no closing {quote}"),
+            ))
         }
     }
 }

@@ -71,7 +71,6 @@ pub(crate) fn chart(words: &Words, lines: &[Line], scale: Scale) -> Option<Chart
 }
 
 /// Columns stand at equal distances: sweeps double.
-#[allow(clippy::cast_precision_loss)] // A handful of columns.
 fn place(columns: &[u32], column: u32) -> f64 {
     let index = columns.iter().position(|it| *it == column).unwrap_or(0) as f64;
     let inner = (LEFT + 30.0, WIDTH - 30.0);

@@ -25,7 +25,6 @@ const TOP: f64 = 38.0;
 const PLOT: f64 = 190.0;
 
 /// The chart; without moments an empty one. `names` are the series in order.
-#[allow(clippy::cast_precision_loss)] // Milliseconds of a run are far below 2^53.
 pub(crate) fn chart(
     words: &Words,
     names: &[(usize, String)],

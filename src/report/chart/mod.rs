@@ -222,7 +222,6 @@ pub(crate) fn left_out(all: usize, most: usize) -> String {
 /// The names of series, each with its mark, a line for each; returns the height taken.
 pub(crate) fn legend(shapes: &mut Vec<Shape>, names: &[(usize, String)], top: f64) -> f64 {
     for (row, (series, name)) in names.iter().enumerate() {
-        #[allow(clippy::cast_precision_loss)] // A handful of rows.
         let y = top + 18.0 * row as f64;
         let class = format!("{} mark", look(*series));
         shapes.push(Shape::path(&class, mark(*series, 8.0, y + 5.0, 4.5)));
@@ -230,9 +229,7 @@ pub(crate) fn legend(shapes: &mut Vec<Shape>, names: &[(usize, String)], top: f6
             Shape::text("name", 20.0, y + 9.5, "start", &cut(name, LINE - 4)).titled(name.as_str()),
         );
     }
-    #[allow(clippy::cast_precision_loss)] // A handful of rows.
-    let height = 18.0 * names.len() as f64;
-    height
+    18.0 * names.len() as f64
 }
 
 #[cfg(test)]

@@ -151,7 +151,6 @@ fn raw_data(context: &Context<'_>) -> String {
     let (count, bytes) = raw.fold((0, 0), |(count, bytes), file| {
         (count + 1, bytes + file.bytes)
     });
-    #[allow(clippy::cast_precision_loss)] // Three digits are printed.
     let bytes = bytes as f64;
     let size = format::quantity(
         bytes,

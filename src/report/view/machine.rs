@@ -299,7 +299,6 @@ fn known<T>(value: &Known<T>, words: impl FnOnce(&T) -> String) -> String {
 }
 
 fn memory(bytes: u64) -> String {
-    #[allow(clippy::cast_precision_loss)] // Three digits are printed.
     let bytes = Bytes(bytes).0 as f64;
     let scale = Scale::of(crate::model::Unit::Bytes, [bytes]);
     format::quantity(bytes, Digits::Significant(3), scale).unwrap_or_else(|| NONE.to_owned())

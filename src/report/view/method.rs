@@ -280,7 +280,6 @@ fn database(experiment: &Experiment) -> String {
 
 fn time(summary: &Summary) -> String {
     let time = &summary.time;
-    #[allow(clippy::cast_precision_loss)] // A share with two digits is printed.
     let share = |part: u64| {
         crate::estimate::summary::Decimal::from(part as f64 / time.wall_ms.max(1) as f64)
     };

@@ -192,7 +192,6 @@ fn watched_cells(it: &summary::Watched) -> Vec<Cell> {
         let number = format::number(it.get(), Digits::Significant(3))?;
         Some(format!("{number}/s"))
     });
-    #[allow(clippy::cast_precision_loss, reason = "three digits are printed")]
     let throttled = it.throttled_ns.map(|ns| Decimal::from(ns as f64));
     vec![
         Cell::number(switches.unwrap_or_else(unknown)),
@@ -223,7 +222,6 @@ pub(crate) fn limits(summary: &Summary) -> Option<Table> {
 
 fn limit_cells(it: &LimitsSeen) -> Vec<Cell> {
     let none = || "not limited or not read".to_owned();
-    #[allow(clippy::cast_precision_loss, reason = "three digits are printed")]
     let memory = it.memory_bytes.map(|bytes| Decimal::from(bytes as f64));
     let memory = memory.map_or_else(
         || Cell::number(none()),

@@ -1,1 +1,0 @@
-//! Data templates: the state that every block starts from. Only `none` so far.
