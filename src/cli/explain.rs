@@ -111,3 +111,23 @@ fn unknown(code: &str, entries: &[Entry]) -> Failure {
         None => failure.hint("`loadlab explain` lists all codes"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::args::Arguments;
+
+    #[test]
+    fn a_remedy_names_no_verb_that_is_not_there() {
+        let command = Arguments::command();
+        for entry in entries() {
+            for named in entry.remedy.split("`loadlab ").skip(1) {
+                let verb = named.split([' ', '`']).next().unwrap();
+                let found = command.find_subcommand(verb);
+                assert!(found.is_some(), "{}: loadlab {verb}", entry.code);
+            }
+        }
+    }
+}

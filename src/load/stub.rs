@@ -55,7 +55,7 @@ pub fn read_calibration(printed: &[u8]) -> Result<Vec<Calibration>, serde_json::
 
 /// Why there is no stub to start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no program {PROGRAM} at {}: build it with `cargo build --bins`, or name it with --stub", place.display())]
+#[error("no program {PROGRAM} at {}: build it with `cargo build --bins`", place.display())]
 pub struct NoStub {
     /// Where it was looked for.
     pub place: PathBuf,

@@ -106,7 +106,7 @@ codes! {
             "Run `loadlab lock --check`; build again or move the pin with `loadlab lock --upgrade`.";
         DataMismatch = "data_mismatch":
             "The restored data is not what the lock pins.",
-            "Make the data template again with `loadlab build`.";
+            "Make the data again as its recipe says.";
         ServiceLost = "service_lost":
             "A service ended or stopped answering during the block.",
             "Read its log in the draft's `logs/`.";
@@ -160,13 +160,13 @@ codes! {
             "Read the errors in the record and the candidate's log.";
         UnexpectedStatus = "unexpected_status":
             "Answers had another status than the scenario expects.",
-            "Read the counts by status; try the request with `loadlab rehearse`.";
+            "Read the counts by status, and the candidate's log in the draft's `logs/`.";
         WrongAnswer = "wrong_answer":
             "An answer's body or headers were not what the scenario expects.",
             "Compare what came with what was expected; both are in the record.";
         ContractFailed = "contract_failed":
             "The fresh candidate did not give an answer of the contract; it got no load.",
-            "Try it with `loadlab rehearse`.";
+            "Compare what came with what was expected; both are in the record.";
         NotReady = "not_ready":
             "The candidate did not become ready in time.",
             "Read its log in the draft's `logs/`; raise `ready.within` if it is only slow.";
