@@ -16,7 +16,7 @@ use crate::load::{LoadGenerator, stub};
 use crate::lock::{self, Locked, Resolver as _};
 use crate::measure::host;
 use crate::model::facts::EngineFacts;
-use crate::model::reading::Known;
+use crate::model::reading::{CpuTimes, Known};
 use crate::model::{Caveat, CpuSet, Digest, EngineKind, EntryName, Experiment};
 use crate::probe::nginx;
 use crate::record::EngineFile;
@@ -187,6 +187,10 @@ impl Equipment {
             }
         }
         caveats.extend(self.siblings(experiment));
+        if let Ok(reading) = self.rig.host.read() {
+            let unknown = unknown_steal(&self.rig.machine.virtualisation, &reading.cpus);
+            caveats.extend(unknown.map(|because| (Caveat::StealUnknown, because)));
+        }
         caveats
     }
 
@@ -217,6 +221,18 @@ impl Equipment {
         }
         caveats
     }
+}
+
+/// Why stolen time is not known here: the kernel of a virtual machine counts none where the hypervisor
+/// does not tell.
+fn unknown_steal(virtualisation: &Known<String>, cpus: &BTreeMap<u32, CpuTimes>) -> Option<String> {
+    let machine = match virtualisation {
+        Known::Value(kind) if kind == "none" => return None,
+        Known::Value(kind) => format!("a virtual machine ({kind})"),
+        Known::Absent(because) => format!("perhaps a virtual machine ({because})"),
+    };
+    let never = cpus.values().all(|times| times.steal_ns == 0);
+    never.then(|| format!("{machine} without any steal from its start to that of the run"))
 }
 
 /// Where members' work folders are made: a folder of the machine that every user may enter.
@@ -253,4 +269,29 @@ pub fn experiment_folder(draft: &Path, experiment: &Experiment) -> Result<PathBu
             );
             Failure::new(Code::Usage, message).hint("name it: `loadlab run --resume DRAFT FILE`")
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steal_is_known_on_bare_machines_and_where_some_was_seen() {
+        let times = |steal_ns| CpuTimes {
+            busy_ns: 1,
+            softirq_ns: 1,
+            idle_ns: 1,
+            steal_ns,
+        };
+        let cpus = |steal_ns| BTreeMap::from([(0, times(0)), (1, times(steal_ns))]);
+        let machine = |kind: &str| Known::Value(kind.to_owned());
+        assert_eq!(unknown_steal(&machine("none"), &cpus(0)), None);
+        assert_eq!(unknown_steal(&machine("kvm"), &cpus(1)), None);
+        assert_eq!(
+            unknown_steal(&machine("kvm"), &cpus(0)).unwrap(),
+            "a virtual machine (kvm) without any steal from its start to that of the run"
+        );
+        let hidden = Known::Absent("no such file".to_owned());
+        assert!(unknown_steal(&hidden, &cpus(0)).is_some());
+    }
 }

@@ -15,7 +15,7 @@ use super::summary::{BlockCounts, CaveatNote, Estimate};
 const EQUAL_EXCLUSIONS: u64 = 1;
 
 /// Every caveat, in the order of the list of codes, each once; where it holds in several places,
-/// with how many and the first.
+/// with how many and the first. Steal that was unknown when the run began is known once some was seen.
 pub(super) fn caveats(
     readings: &Readings,
     experiment: &Experiment,
@@ -25,7 +25,9 @@ pub(super) fn caveats(
     of_comparisons: Vec<CaveatNote>,
 ) -> Vec<CaveatNote> {
     let recorded = (readings.opened).iter().flat_map(|opened| &opened.caveats);
+    let seen_later = readings.counters.steal_was_seen;
     let recorded: Vec<CaveatNote> = recorded
+        .filter(|(code, _)| !(*code == Caveat::StealUnknown && seen_later))
         .map(|(code, detail)| CaveatNote {
             code: *code,
             detail: detail.clone(),

@@ -1,8 +1,9 @@
 //! Whole summaries of made-up runs.
 
 use loadlab::estimate::{estimate, summary};
-use loadlab::model::{Experiment, Outcome};
+use loadlab::model::{Caveat, Experiment, Outcome};
 use loadlab::plan::Plan;
+use loadlab::record::event::Event;
 use loadlab::record::sample::{Fault, Sample};
 use loadlab::record::{LedgerLine, Line, Records};
 
@@ -70,6 +71,27 @@ fn an_invalid_attempt_is_replaced_and_listed() {
         .map(|it| it.values.iter().map(|value| value.attempt).collect())
         .unwrap();
     assert_eq!(attempts, [1, 2, 1, 1, 1, 1]);
+}
+
+/// The caveats of a run that began without knowing of steal.
+fn begun_without_steal(sample: &Sample) -> Vec<&'static str> {
+    let unknown = (Caveat::StealUnknown, "a virtual machine".to_owned());
+    let mut lines = sample.records().lines().to_vec();
+    let Event::Opened(opened) = &mut lines[0].event else {
+        panic!("the first line opens")
+    };
+    opened.caveats.push(unknown);
+    let (experiment, plan) = (sample.experiment(), sample.plan());
+    let summary = estimate(&Records::new(lines), &experiment, &plan, &[]);
+    summary.caveats.iter().map(|it| it.code.code()).collect()
+}
+
+#[test]
+fn steal_is_unknown_until_some_is_seen() {
+    assert_eq!(begun_without_steal(&Sample::default()), ["steal_unknown"]);
+    let steal = Fault::Breach(loadlab::model::GuardCode::Steal);
+    let seen = Sample::default().with_fault("fixed-rate.r02.gzip.a1", steal);
+    assert_eq!(begun_without_steal(&seen), Vec::<&str>::new());
 }
 
 #[test]
