@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{BlockId, CandidateName, Experiment, LoadPoint, PhaseName, ScenarioName};
+use crate::model::{CandidateName, Experiment, LoadPoint, PhaseName, ScenarioName};
 use crate::plan::Plan;
 
 use super::centre::Sample;
@@ -33,23 +33,19 @@ pub(super) struct Repetitions<'a> {
     pub(super) attempted: u64,
 }
 
-/// Position in the manifest of phase, scenario, load point and candidate; then the key.
-type Position<'a> = ([usize; 4], Key<'a>);
-
 /// Every cell of the plan, in the order of the manifest.
 pub(super) fn cells<'a>(
     selection: &Selection<'a>,
     experiment: &Experiment,
     plan: &'a Plan,
 ) -> Vec<Repetitions<'a>> {
-    let mut cells: BTreeMap<Position<'a>, Repetitions<'a>> = BTreeMap::new();
-    let attempted = tally(selection.attempts.iter().flat_map(|judged| {
-        let block = &judged.tried.attempt.block;
-        judged.tried.shown.iter().map(move |it| (block, &it.id))
-    }));
+    let mut cells: BTreeMap<Key<'a>, Repetitions<'a>> = BTreeMap::new();
     let mut blocks: Vec<_> = plan.blocks.iter().collect();
     blocks.sort_by_key(|block| block.id.round);
     for block in blocks {
+        let attempts = selection.attempts_at(&block.id);
+        let kept = selection.kept.get(&block.id);
+        let everything = selection.everything.get(&block.id);
         for measurement in &block.measurements {
             let key = Key {
                 phase: &block.id.phase,
@@ -57,28 +53,30 @@ pub(super) fn cells<'a>(
                 at: measurement.id.at,
                 candidate: &block.id.candidate,
             };
-            let cell = cells
-                .entry((position(&key, experiment), key))
-                .or_insert_with(|| Repetitions {
-                    key,
-                    kept: Vec::new(),
-                    everything: Vec::new(),
-                    connections: measurement.connections,
-                    attempted: 0,
-                });
-            let times = attempted.get(&(&block.id, &measurement.id));
-            cell.attempted += times.copied().unwrap_or(0);
-            let slot = |chosen: &BTreeMap<&BlockId, usize>| {
-                let judged = &selection.attempts[*chosen.get(&block.id)?];
+            let cell = cells.entry(key).or_insert_with(|| Repetitions {
+                key,
+                kept: Vec::new(),
+                everything: Vec::new(),
+                connections: measurement.connections,
+                attempted: 0,
+            });
+            let times = attempts.iter().map(|judged| judged.times(&measurement.id));
+            cell.attempted += times.sum::<u64>();
+            let slot = |chosen: Option<&usize>| {
+                let judged = &selection.attempts[*chosen?];
                 Slot::of(judged, &measurement.id, experiment)
             };
-            cell.kept.extend(slot(&selection.kept));
-            cell.everything.extend(slot(&selection.everything));
+            cell.kept.extend(slot(kept));
+            cell.everything.extend(slot(everything));
         }
     }
-    cells.into_values().collect()
+    let mut cells: Vec<_> = cells.into_values().collect();
+    // Those of one place keep the order of their keys.
+    cells.sort_by_cached_key(|cell| position(&cell.key, experiment));
+    cells
 }
 
+/// Position in the manifest of phase, scenario, load point and candidate.
 fn position(key: &Key<'_>, experiment: &Experiment) -> [usize; 4] {
     let last = usize::MAX;
     let Some((phase_at, _, phase)) = experiment.phases.get_full(key.phase) else {

@@ -39,6 +39,14 @@ impl<'a> Judged<'a> {
             .any(|line| line.measurement.as_ref() == Some(id))
     }
 
+    /// How often this was measured in it.
+    pub(super) fn times(&self, id: &MeasurementId) -> u64 {
+        let shown = &self.tried.shown;
+        let from = shown.partition_point(|it| it.id < *id);
+        let same = shown[from..].iter().take_while(|it| it.id == *id);
+        same.map(|_| 1).sum()
+    }
+
     /// What its window of this measurement showed.
     pub(super) fn shown(&self, id: &MeasurementId) -> Option<&'a Shown> {
         let shown = &self.tried.shown;
@@ -87,6 +95,14 @@ impl<'a> Selection<'a> {
             kept,
             attempts,
         }
+    }
+
+    /// Every attempt at a block.
+    pub(super) fn attempts_at(&self, block: &BlockId) -> &[Judged<'a>] {
+        let of = |judged: &Judged<'_>| judged.tried.attempt.block.cmp(block);
+        let from = self.attempts.partition_point(|it| of(it).is_lt());
+        let count = self.attempts[from..].partition_point(|it| of(it).is_eq());
+        &self.attempts[from..from + count]
     }
 
     /// Every attempt and measurement that does not count, with its reason.

@@ -85,15 +85,16 @@ pub fn summarise(
     let recovered = standards::recovered(&selection, experiment, plan);
     let whole = plan;
     let plan = &plan.only_standards(false);
-    let repetitions = cell::cells(&selection, experiment, plan);
-    let cells: Vec<_> = repetitions
-        .iter()
-        .map(|it| it.summary(experiment))
-        .collect();
-    let mut estimates: Vec<_> = repetitions
-        .iter()
-        .flat_map(|it| estimates::of_cell(it, experiment))
-        .collect();
+    let (repetitions, timeline) = beside(
+        || cell::cells(&selection, experiment, plan),
+        || timeline::timeline(experiment, &selection),
+    );
+    let of_cell = |it| estimates::of_cell(it, experiment);
+    let summary = |it: &cell::Repetitions<'_>| it.summary(experiment);
+    let (mut estimates, cells): (Vec<_>, Vec<_>) = beside(
+        || repetitions.iter().flat_map(of_cell).collect(),
+        || repetitions.iter().map(summary).collect(),
+    );
     drop(repetitions);
     let of_rig = caveats::rig_floor(readings, experiment, &mut estimates);
     let over_points = points::over_points(&estimates, experiment);
@@ -128,7 +129,7 @@ pub fn summarise(
         standards: recovered,
         exclusions: selection.exclusions(),
         caveats,
-        timeline: timeline::timeline(experiment, &selection),
+        timeline,
         counters: readings.counters.of_roles(),
         machine_counters: readings.counters.of_machine(),
         limits: readings.counters.limits(),
@@ -137,4 +138,17 @@ pub fn summarise(
         estimates,
         over_points,
     }
+}
+
+/// Two pieces of work, one beside the other.
+fn beside<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + Send) -> (A, B) {
+    std::thread::scope(|scope| {
+        let second = scope.spawn(second);
+        let first = first();
+        let second = second.join();
+        (
+            first,
+            second.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        )
+    })
 }

@@ -20,13 +20,13 @@ pub(super) fn judge(attempt: &AttemptRecords<'_>, context: &Context<'_>) -> Verd
     for probed in &attempt.probes {
         for change in verdict::fixed_work_changes(&probed.reading, &baseline, cpus) {
             let off = change.found_ns.abs_diff(change.baseline_ns);
-            let seen = format!("{change} {} the block", probed_when(probed.when));
+            let seen = || format!("{change} {} the block", probed_when(probed.when));
             if exceeds(off, change.baseline_ns, guards.fixed_work_invalid) {
-                let evidence = format!("{seen}, invalid beyond {}", guards.fixed_work_invalid);
+                let evidence = format!("{}, invalid beyond {}", seen(), guards.fixed_work_invalid);
                 judged.add(Verdict::breach(GuardCode::FixedWorkDrift, evidence, None));
             } else if exceeds(off, change.baseline_ns, guards.fixed_work_caveat) {
                 let place = attempt_of(attempt).map(|attempt| format!("{attempt}: "));
-                let detail = format!("{}{seen}", place.unwrap_or_default());
+                let detail = format!("{}{}", place.unwrap_or_default(), seen());
                 judged.add(Verdict::caveat(Caveat::FixedWorkChanged, detail));
             }
         }

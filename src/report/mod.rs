@@ -14,6 +14,7 @@ pub mod templates;
 mod chart;
 mod citation;
 mod crate_metadata;
+mod indented;
 mod prose;
 mod tables;
 mod view;
@@ -117,7 +118,7 @@ const PIECE: usize = 128 << 10;
 /// The summary as it stands beside the report.
 fn numbers(summary: &Summary, to: &mut dyn Write) -> io::Result<()> {
     let mut pieces = io::BufWriter::with_capacity(PIECE, to);
-    serde_json::to_writer_pretty(&mut pieces, summary)?;
+    indented::write(summary, &mut pieces)?;
     pieces.write_all(b"\n")?;
     pieces.flush()
 }
