@@ -12,6 +12,9 @@
     reason = "a test that cannot go on has failed, and a skipped one says why"
 )]
 
+#[path = "programs/mod.rs"]
+mod programs;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -48,15 +51,6 @@ phases:
     estimate: {achieved: median, cpu_per_request: median, cores_used: median, bytes_per_answer: median, memory_peak: max, p50: median, p99: median}
 "#;
 
-/// The generator: named by the environment, beside `loadlab`, or in the release folder.
-fn generator(loadlab: &Path) -> Option<PathBuf> {
-    let named = std::env::var_os("LOADLAB_GENERATOR").map(PathBuf::from);
-    let programs = loadlab.parent()?;
-    let release = programs.parent()?.join("release/loadlab-oha");
-    let places = [named, Some(programs.join("loadlab-oha")), Some(release)];
-    places.into_iter().flatten().find(|place| place.is_file())
-}
-
 fn loadlab(folder: &Path, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_loadlab"))
         .args(words)
@@ -67,15 +61,7 @@ fn loadlab(folder: &Path, words: &[&str]) -> Output {
 
 /// The draft of the run, or why there is none.
 fn draft(folder: &Path) -> Result<PathBuf, String> {
-    let generator = generator(Path::new(env!("CARGO_BIN_EXE_loadlab")));
-    let generator = generator.ok_or("loadlab-oha is not built")?;
-    let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"];
-    if !nginx.iter().any(|place| Path::new(place).is_file()) {
-        return Err("nginx is not installed".to_owned());
-    }
-    if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
-        return Err("there are fewer than two cores".to_owned());
-    }
+    let generator = programs::needed()?;
     std::fs::write(folder.join("experiment.yaml"), MANIFEST).unwrap();
     let locked = loadlab(folder, &["lock", "experiment.yaml"]);
     assert!(locked.status.success(), "{locked:?}");

@@ -8,31 +8,18 @@
     reason = "a test that cannot go on has failed, and a skipped one says why"
 )]
 
+#[path = "programs/mod.rs"]
+mod programs;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
-/// The generator: named by the environment, beside `loadlab`, or in the release folder.
-fn generator(loadlab: &Path) -> Option<PathBuf> {
-    let named = std::env::var_os("LOADLAB_GENERATOR").map(PathBuf::from);
-    let programs = loadlab.parent()?;
-    let release = programs.parent()?.join("release/loadlab-oha");
-    let places = [named, Some(programs.join("loadlab-oha")), Some(release)];
-    places.into_iter().flatten().find(|place| place.is_file())
-}
-
 fn selftest(words: &[&str]) -> Result<Command, String> {
     let loadlab = Path::new(env!("CARGO_BIN_EXE_loadlab"));
-    let generator = generator(loadlab).ok_or("loadlab-oha is not built")?;
-    let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"];
-    if !nginx.iter().any(|place| Path::new(place).is_file()) {
-        return Err("nginx is not installed".to_owned());
-    }
-    if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
-        return Err("there are fewer than two cores".to_owned());
-    }
+    let generator = programs::needed()?;
     let mut command = Command::new(loadlab);
     command.arg("selftest").args(words);
     command.arg("--generator").arg(generator);

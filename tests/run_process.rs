@@ -7,6 +7,8 @@
 
 #[path = "run_loop/experiment.rs"]
 mod experiment;
+#[path = "programs/mod.rs"]
+mod programs;
 #[path = "run_loop/story.rs"]
 mod story;
 
@@ -77,25 +79,11 @@ impl Timed {
     }
 }
 
-/// The generator: named by the environment, or beside the test's other programs.
-fn generator(programs: &Path) -> Option<Oha> {
-    let named = std::env::var_os("LOADLAB_GENERATOR").map(PathBuf::from);
-    let release = programs
-        .parent()
-        .map(|target| target.join("release/loadlab-oha"));
-    let beside = Some(programs.join("loadlab-oha"));
-    let found = [named, release, beside]
-        .into_iter()
-        .flatten()
-        .find(|place| place.is_file())?;
-    Some(Oha::find(Some(&found)).unwrap().allowing_debug_builds())
-}
-
 fn rig(folder: &Path) -> Result<Rig, String> {
     let gate = PathBuf::from(env!("CARGO_BIN_EXE_loadlab"));
     let stub = PathBuf::from(env!("CARGO_BIN_EXE_loadlab-stub"));
-    let programs = gate.parent().unwrap();
-    let generator = generator(programs).ok_or("loadlab-oha is not built")?;
+    let generator = programs::generator().ok_or("loadlab-oha is not built")?;
+    let generator = Oha::find(Some(&generator)).unwrap().allowing_debug_builds();
     let nginx = nginx::find().map_err(|error| error.to_string())?;
     if host::online().count() < 2 {
         return Err("there are fewer than two cores".to_owned());

@@ -255,22 +255,12 @@ fn came(events: &[Event]) -> Came {
     Came { codes, measured }
 }
 
-/// The generator: named by the environment, or beside the test's other programs.
-fn generator(programs: &Path) -> Option<Oha> {
-    let named = std::env::var_os("LOADLAB_GENERATOR").map(PathBuf::from);
-    let release = programs.parent()?.join("release/loadlab-oha");
-    let places = [named, Some(release), Some(programs.join("loadlab-oha"))];
-    let found = places.into_iter().flatten().find(|place| place.is_file())?;
-    Some(Oha::find(Some(&found)).unwrap().allowing_debug_builds())
-}
-
 /// Why nothing of this can be run here; absent: it can.
 pub fn unfit() -> Option<String> {
-    let gate = Path::new(env!("CARGO_BIN_EXE_loadlab"));
     if !rustix::process::geteuid().is_root() {
         return Some("only root can reach into another's control groups".to_owned());
     }
-    if generator(gate.parent()?).is_none() {
+    if crate::programs::generator().is_none() {
         return Some("loadlab-oha is not built".to_owned());
     }
     if host::online().count() < 2 {
@@ -290,7 +280,8 @@ pub fn unfit() -> Option<String> {
 fn rig(folder: &Path) -> Result<Rig, String> {
     let gate = PathBuf::from(env!("CARGO_BIN_EXE_loadlab"));
     let stub = PathBuf::from(env!("CARGO_BIN_EXE_loadlab-stub"));
-    let generator = generator(gate.parent().unwrap()).ok_or("loadlab-oha is not built")?;
+    let generator = crate::programs::generator().ok_or("loadlab-oha is not built")?;
+    let generator = Oha::find(Some(&generator)).unwrap().allowing_debug_builds();
     let generator: Arc<dyn LoadGenerator> = Arc::new(generator);
     let nginx = nginx::find().map_err(|error| error.to_string())?;
     let engine: Arc<dyn Engine> = Arc::new(

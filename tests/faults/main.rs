@@ -10,6 +10,8 @@
 
 #[path = "../run_loop/experiment.rs"]
 mod experiment;
+#[path = "../programs/mod.rs"]
+mod programs;
 
 mod bench;
 mod cases;

@@ -11,6 +11,8 @@
 
 mod kills;
 mod place;
+#[path = "../programs/mod.rs"]
+mod programs;
 
 use std::fs;
 use std::path::PathBuf;

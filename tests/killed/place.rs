@@ -40,14 +40,7 @@ pub struct Place {
 
 impl Place {
     pub fn new(one: &str) -> Result<Self, String> {
-        let generator = generator().ok_or("loadlab-oha is not built")?;
-        let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/bin/nginx"];
-        if !nginx.iter().any(|place| Path::new(place).is_file()) {
-            return Err("nginx is not installed".to_owned());
-        }
-        if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
-            return Err("there are fewer than two cores".to_owned());
-        }
+        let generator = crate::programs::needed()?;
         let folder = tempfile::tempdir().unwrap();
         let manifest = MANIFEST.replace("ONE", one);
         fs::write(folder.path().join("experiment.yaml"), manifest).unwrap();
@@ -141,14 +134,6 @@ pub fn ends_within(child: &mut Child, limit: Duration) -> Option<std::process::E
             None => std::thread::sleep(Duration::from_millis(1)),
         }
     }
-}
-
-pub fn generator() -> Option<PathBuf> {
-    let named = std::env::var_os("LOADLAB_GENERATOR").map(PathBuf::from);
-    let programs = Path::new(env!("CARGO_BIN_EXE_loadlab")).parent()?;
-    let release = programs.parent()?.join("release/loadlab-oha");
-    let places = [named, Some(programs.join("loadlab-oha")), Some(release)];
-    places.into_iter().flatten().find(|place| place.is_file())
 }
 
 pub fn number(name: &str, usual: u64) -> u64 {

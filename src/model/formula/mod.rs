@@ -13,6 +13,7 @@
 
 mod dimension;
 mod parser;
+mod parts;
 
 use std::ops::Range;
 

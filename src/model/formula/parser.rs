@@ -1,12 +1,10 @@
 //! Reads the text of a formula by recursive descent, and checks dimensions on the way.
 
-use std::fmt::Display;
 use std::ops::Range;
-use std::str::FromStr;
 
-use super::{Dimension, Expression, FormulaFault, Operator, UnknownWord};
-use crate::model::derived::ValueName;
-use crate::model::metric::{Metric, Unit};
+use super::parts::Parts;
+use super::{Dimension, Expression, FormulaFault, Operator};
+use crate::model::metric::Unit;
 
 /// The longest text that is read, bytes.
 const LONGEST: usize = 16 * 1024;
@@ -30,9 +28,6 @@ const SUFFIXES: [(&str, Unit, u64); 14] = [
     ("GB", Unit::Bytes, 1_000_000_000),
     ("cores", Unit::Cores, 1),
 ];
-
-/// What a named number has.
-const PARTS: [&str; 6] = ["candidate", "scenario", "phase", "at", "role", "metric"];
 
 type Read<T> = Result<T, FormulaFault>;
 type Typed = (Expression, Dimension);
@@ -289,25 +284,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let text = self.argument()?;
         let text_range = start..self.at;
-        match name {
-            "candidate" => set(&mut parts.candidate, name, &text, name_range, text_range),
-            "scenario" => set(&mut parts.scenario, name, &text, name_range, text_range),
-            "phase" => set(&mut parts.phase, name, &text, name_range, text_range),
-            "at" => set(&mut parts.at, name, &text, name_range, text_range),
-            "role" => set(&mut parts.role, name, &text, name_range, text_range),
-            "metric" if parts.metric.is_none() && text.parse::<Metric>().is_err() => {
-                let message = format!("there is no metric `{}`", text.escape_debug());
-                let plain = Metric::PLAIN.map(|metric| metric.to_string());
-                let known = plain.into_iter().chain(["p99".to_owned()]).collect();
-                Err(unknown(text_range, message, text, known))
-            }
-            "metric" => set(&mut parts.metric, name, &text, name_range, text_range),
-            other => {
-                let message = format!("`value(…)` has no part `{other}`");
-                let known = PARTS.map(str::to_owned).into();
-                Err(unknown(name_range, message, other.to_owned(), known))
-            }
-        }
+        parts.take((name, name_range), (&text, text_range))
     }
 
     fn argument(&mut self) -> Read<String> {
@@ -335,61 +312,6 @@ impl<'a> Parser<'a> {
                 format!("the text has no closing {quote}"),
             ))
         }
-    }
-}
-
-/// The parts of a number's name as they come.
-#[derive(Default)]
-struct Parts {
-    candidate: Option<crate::model::CandidateName>,
-    scenario: Option<crate::model::ScenarioName>,
-    phase: Option<crate::model::PhaseName>,
-    at: Option<crate::model::LoadPoint>,
-    role: Option<crate::model::Role>,
-    metric: Option<Metric>,
-}
-
-impl Parts {
-    fn into_name(self) -> Option<ValueName> {
-        Some(ValueName {
-            candidate: self.candidate,
-            scenario: self.scenario,
-            phase: self.phase,
-            at: self.at,
-            role: self.role,
-            metric: self.metric?,
-        })
-    }
-}
-
-fn set<T: FromStr<Err: Display>>(
-    slot: &mut Option<T>,
-    name: &str,
-    text: &str,
-    name_range: Range<usize>,
-    text_range: Range<usize>,
-) -> Read<()> {
-    if slot.is_some() {
-        return Err(FormulaFault {
-            range: name_range,
-            message: format!("`{name}` is given twice"),
-            unknown: None,
-        });
-    }
-    let parsed = text.parse().map_err(|error: T::Err| FormulaFault {
-        range: text_range,
-        message: format!("{name}: {error}"),
-        unknown: None,
-    })?;
-    *slot = Some(parsed);
-    Ok(())
-}
-
-fn unknown(range: Range<usize>, message: String, word: String, known: Vec<String>) -> FormulaFault {
-    FormulaFault {
-        range,
-        message,
-        unknown: Some(UnknownWord { word, known }),
     }
 }
 
