@@ -2,6 +2,7 @@
 
 use crate::bench::{Case, stub};
 use crate::experiment::common;
+use loadlab::guard::was_late;
 use loadlab::model::account::LatencyValue;
 use loadlab::model::candidate::Lifetime;
 use loadlab::model::reading::HostReading;
@@ -104,7 +105,7 @@ pub fn fewer(bytes: &mut Vec<u8>) {
     *bytes = serde_json::to_vec(&json).unwrap();
 }
 
-/// A pause of half a second shows in the latency, or the latency is not told.
+/// A pause of half a second shows in the latency.
 pub fn pause_shows(measured: &[Measured]) -> bool {
     let p99: Quantile = "p99".parse().unwrap();
     measured.iter().all(|measured| {
@@ -116,5 +117,16 @@ pub fn pause_shows(measured: &[Measured]) -> bool {
             }
             _ => true,
         }
+    })
+}
+
+/// A generator that stands still times late what it releases late: its own watch says so, by the usual
+/// threshold.
+pub fn watch_shows(measured: &[Measured]) -> bool {
+    let allowed = Thresholds::default().generator_late;
+    measured.iter().all(|measured| {
+        let account = measured.account.value();
+        let pause = account.and_then(|account| account.longest_pause_ns.value());
+        pause.is_some_and(|pause| *pause > 400_000_000) && was_late(measured, allowed)
     })
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::bench::Case;
-use crate::cases::{budget, ceiling, exact, fails_contract, pause_shows, plain};
+use crate::cases::{budget, ceiling, exact, fails_contract, pause_shows, plain, watch_shows};
 use crate::experiment::common;
 use crate::hand::When;
 use crate::rows::{Row, row};
@@ -15,7 +15,7 @@ pub const OUTCOMES: &[Row] = &[
     row("completed", "none, at a ceiling", ceiling),
     Row {
         or: Some("not_held"),
-        seen: pause_shows,
+        seen: watch_shows,
         ..row("held", "the generator stands still for 500 ms", || {
             plain().hand(When::Window, 400, |reach| {
                 reach.hold("load", Duration::from_millis(500));
