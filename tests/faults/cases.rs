@@ -1,7 +1,7 @@
 //! The cases that faults are done to.
 
 use crate::bench::{Case, stub};
-use crate::experiment::common;
+use crate::experiment::{common, rate};
 use loadlab::guard::was_late;
 use loadlab::model::account::LatencyValue;
 use loadlab::model::candidate::Lifetime;
@@ -20,8 +20,11 @@ pub fn clean() -> Case {
     Case::of(&["--work", "200us"]).with(|experiment| {
         experiment.guards = Thresholds::default();
         experiment.attempts = 1;
+        experiment.probe.rate = rate("4000/s");
+        experiment.probe.connections = 16;
+        experiment.probe.at_least = rate("3960/s");
         experiment.probe.duration = Nanoseconds::seconds(1);
-        experiment.probe.calibration = 5;
+        experiment.probe.calibration = 8;
         experiment.phases[0].repetitions = 20;
         common(experiment).warmup = Nanoseconds::milliseconds(500);
         common(experiment).duration = Nanoseconds::seconds(3);

@@ -107,6 +107,18 @@ impl Reach {
         self.signal(role, Signal::CONT);
     }
 
+    /// Kills the youngest process of the group, though never its only one, ten times a second.
+    pub fn kill_last(&self, role: &str, length: Duration) {
+        let begun = Instant::now();
+        while begun.elapsed() < length && !self.is_over() {
+            if let [_, .., last] = self.processes(role)[..] {
+                // It may have ended meanwhile.
+                let _ = kill_process(last, Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// Burns this share of a CPU, in hundredths, until the run lets go.
     pub fn burn(&self, cpu: usize, hundredths: u32) {
         let mut set = rustix::thread::CpuSet::new();

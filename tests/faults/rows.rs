@@ -19,7 +19,7 @@ pub struct Row {
     pub also: &'static [&'static str],
     /// A code that may come in its place.
     pub or: Option<&'static str>,
-    /// Needs a quiet machine.
+    /// Needs a quiet machine: what is done must fall into a probe of 300 ms.
     pub quiet: bool,
     /// What else must be seen of it.
     pub seen: fn(&[Measured]) -> bool,

@@ -81,6 +81,11 @@ pub fn killed_run(place: &Place, moments: &mut Moments, kills: &mut Kills, times
             .is_some_and(|draft| clean(place, &entry(&draft)));
         kills.note(what, found);
     }
+    to_its_end(place)
+}
+
+/// Lets a run begin, or go on, until its end.
+pub fn to_its_end(place: &Place) -> PathBuf {
     let draft = place.drafts().pop();
     let kept = draft
         .as_deref()

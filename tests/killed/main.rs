@@ -2,13 +2,14 @@
 //! publishes. What was finished stays byte for byte, nothing is left that `gc` does not find, and the
 //! run comes to the plan it began with.
 //!
-//! `LOADLAB_KILLS` says how often (default 5), `LOADLAB_SEED` from which seed (default 1). Skipped, with
+//! `LOADLAB_KILLS` says how often (default 3), `LOADLAB_SEED` from which seed (default 1). Skipped, with
 //! the reason, where a program is missing.
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 #![allow(clippy::unwrap_used, reason = "a test ends where it fails")]
 #![allow(clippy::panic, reason = "a test ends where it fails")]
 
+mod asked;
 mod kills;
 mod place;
 #[path = "../programs/mod.rs"]
@@ -29,7 +30,7 @@ static CORES: Mutex<()> = Mutex::new(());
 #[test]
 fn what_is_killed_at_any_moment_loses_nothing_and_leaves_nothing() {
     let _cores = CORES.lock().unwrap_or_else(PoisonError::into_inner);
-    let (all, seed) = (number("LOADLAB_KILLS", 5), number("LOADLAB_SEED", 1));
+    let (all, seed) = (number("LOADLAB_KILLS", 3), number("LOADLAB_SEED", 1));
     eprintln!("{all} kills from seed {seed}");
     let (mut moments, mut kills) = (Moments(seed), Kills::default());
     while kills.count() < all {
