@@ -189,7 +189,7 @@ const TRUTH: &[(&str, &[&str])] = &[
     (
         "open_the_seal",
         &[
-            "model/standards.rs",
+            "model/standards/mod.rs",
             "plan/display.rs",
             "estimate/standards.rs",
         ],
@@ -209,7 +209,8 @@ const TRUTH: &[(&str, &[&str])] = &[
     (
         "Weight",
         &[
-            "model/standards.rs",
+            "model/standards/mod.rs",
+            "model/standards/weight.rs",
             "model/candidate.rs",
             "lock/meaning.rs",
             "lock/meaning/definition.rs",

@@ -138,7 +138,7 @@ fn sentences() -> Vec<(String, String)> {
                 .into_iter()
                 .map(|string| (name.clone(), string)),
         );
-        if name == "src/cli/args.rs" {
+        if name.starts_with("src/cli/args/") {
             let help = text
                 .lines()
                 .filter_map(|line| line.trim().strip_prefix("/// "));

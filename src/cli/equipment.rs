@@ -130,7 +130,7 @@ impl Equipment {
         for fault in &faults {
             ui.failure(&Failure::new(Code::Unfit, safe(&fault.to_string())));
         }
-        let code = faults.first().map_or(Code::Unfit, super::run::code_of);
+        let code = faults.first().map_or(Code::Unfit, super::drive::code_of);
         Err(Failure::printed(code))
     }
 

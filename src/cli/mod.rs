@@ -3,6 +3,7 @@
 pub mod args;
 mod completions;
 mod doctor;
+mod drive;
 mod entries;
 mod equipment;
 mod explain;
@@ -13,6 +14,7 @@ mod lock;
 mod locked;
 mod man;
 mod paths;
+mod pilot;
 mod pins;
 mod plan;
 mod progress;
@@ -77,6 +79,7 @@ fn dispatch(verb: Verb, ui: Ui) -> Result<(), Failure> {
         Verb::Run(words) => run::run(&words, ui),
         Verb::Doctor(words) => doctor::doctor(&words, ui),
         Verb::Selftest(words) => selftest::selftest(&words, ui),
+        Verb::Pilot(words) => pilot::pilot(&words, ui),
         Verb::Report(words) => report::report(&words, ui),
         Verb::Exclude(words) => entries::exclude(&words, ui),
         Verb::Publish(words) => entries::publish(&words, ui),

@@ -2,22 +2,18 @@
 
 use std::path::Path;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
-
 use super::args::Run;
 use super::equipment::{self, Equipment};
 use super::failure::{Code, Failure};
-use super::progress::Progress;
 use super::ui::{Ui, safe};
-use super::{locked, paths, source, validate};
+use super::{drive, locked, paths, source, validate};
 use crate::lock::Locked;
 use crate::manifest::Loaded;
 use crate::model::{Caveat, Digest, Experiment};
 use crate::plan::{self, Plan};
 use crate::record::resume::Circumstances;
 use crate::record::{Draft, Inputs, Origin};
-use crate::record::{Event, Records, WriteError};
-use crate::run::{Cancel, Closing, Observer, RunError};
+use crate::record::{Event, Records};
 
 /// Measures; ends with what the run showed of the instrument.
 ///
@@ -28,7 +24,13 @@ pub fn run(arguments: &Run, ui: Ui) -> Result<(), Failure> {
         Some(folder) => resume(folder, arguments, ui)?,
         None => begin(arguments, ui)?,
     };
-    measure(&ready, ui)
+    let ended = drive::measure(&ready, ui)?;
+    ended.complete()?;
+    let draft = paths::shown(ready.0.folder());
+    ui.result(&draft);
+    ended.valid()?;
+    ui.note(&format!("next: loadlab report {draft}"));
+    Ok(())
 }
 
 /// Everything that measuring needs: the draft, the equipment, the plan, and what was recorded before.
@@ -70,7 +72,10 @@ pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
 }
 
 /// Writes the first record.
-fn open(
+///
+/// # Errors
+/// When the disk refuses.
+pub fn open(
     draft: &Draft,
     loaded: &Loaded,
     caveats: Vec<(Caveat, String)>,
@@ -136,7 +141,10 @@ fn inputs(
 }
 
 /// Makes the draft under a name that is free: the day, a digest, and a number where it is taken.
-fn create(root: &Path, inputs: &Inputs) -> Result<Draft, Failure> {
+///
+/// # Errors
+/// When the disk refuses.
+pub fn create(root: &Path, inputs: &Inputs) -> Result<Draft, Failure> {
     let now = crate::measure::clock::realtime_ns();
     let name = crate::record::inputs::entry_name(now, &inputs.manifest, inputs.lock.as_deref());
     Draft::create(root, name, inputs).map_err(|error| Failure::caused(Code::Unfit, &error))
@@ -235,194 +243,4 @@ fn same_circumstances(
     );
     Err(Failure::new(Code::Lock, message)
         .hint("measure anew with `loadlab run FILE`, or name the profile it was begun with"))
-}
-
-fn measure(ready: &Ready, ui: Ui) -> Result<(), Failure> {
-    let shown = paths::shown(ready.0.folder());
-    ui.note(&format!("draft: {shown}"));
-    let cancel = Cancel::default();
-    let mut progress = Progress::new(ui);
-    match drive(ready, Hearing::begin()?, &mut progress, &cancel, ui)? {
-        Ok(closing) => judge(&closing, &cancel, &shown, ui),
-        Err(error) => Err(failed(&error, &cancel, &shown)),
-    }
-}
-
-/// Runs the loop until it ends or somebody stops it.
-///
-/// # Errors
-/// When it cannot begin. How it ended is the value.
-pub fn drive(
-    (draft, equipment, plan, records): &Ready,
-    hearing: Hearing,
-    observer: &mut dyn Observer,
-    cancel: &Cancel,
-    ui: Ui,
-) -> Result<Result<Closing, RunError>, Failure> {
-    let experiment = draft
-        .expanded()
-        .map_err(|error| Failure::caused(Code::Damaged, &error))?;
-    let mut writer = draft.writer().map_err(|error| unwritable(&error))?;
-    let Hearing { runtime, signals } = hearing;
-    warn_of_leftovers(&runtime, equipment, ui);
-    Ok(runtime.block_on(async {
-        let signals = tokio::spawn(listen(signals, cancel.clone(), ui));
-        let closing = crate::run::run(
-            plan,
-            &experiment,
-            records,
-            &equipment.rig,
-            &mut writer,
-            observer,
-            cancel,
-        )
-        .await;
-        signals.abort();
-        closing
-    }))
-}
-
-/// A draft that this user may not write to is whole; anything else is not.
-fn unwritable(error: &WriteError) -> Failure {
-    let denied = std::iter::successors(Some(error as &dyn std::error::Error), |error| {
-        error.source()
-    })
-    .filter_map(|error| error.downcast_ref::<std::io::Error>())
-    .any(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
-    if denied {
-        Failure::caused(Code::Unfit, error)
-            .hint("go on as the user that the draft belongs to, or give its folder to this one")
-    } else {
-        Failure::caused(Code::Damaged, error)
-    }
-}
-
-/// What a killed run left behind may use the cores that are measured on.
-fn warn_of_leftovers(runtime: &tokio::runtime::Runtime, equipment: &Equipment, ui: Ui) {
-    for engine in equipment.rig.engines.values() {
-        // Where it cannot be asked, the run says so itself.
-        let left = runtime.block_on(engine.leftovers()).unwrap_or_default();
-        if !left.is_empty() {
-            ui.warn(&format!(
-                "{} groups of processes were left behind by a run that was killed, and may disturb this one: \
-                 `loadlab gc` lists them, `loadlab gc --yes` removes them",
-                left.len()
-            ));
-        }
-    }
-}
-
-/// The runtime of a run, which hears signals from its beginning: none of them ends loadlab any more, and
-/// one that comes before the loop runs is heard when it does.
-pub struct Hearing {
-    runtime: tokio::runtime::Runtime,
-    signals: Option<[Signal; 3]>,
-}
-
-impl Hearing {
-    /// Begins to hear.
-    ///
-    /// # Errors
-    /// When there can be no runtime.
-    pub fn begin() -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                let message = format!("cannot start the run loop: {error}");
-                Failure::new(Code::Internal, message)
-            })?;
-        let kinds = [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
-        ];
-        let entered = runtime.enter();
-        let signals: Result<Vec<_>, _> = kinds.map(signal).into_iter().collect();
-        drop(entered);
-        Ok(Self {
-            runtime,
-            signals: signals.ok().and_then(|signals| signals.try_into().ok()),
-        })
-    }
-}
-
-/// Hears SIGINT, SIGTERM and SIGHUP until the run ends.
-async fn listen(signals: Option<[Signal; 3]>, cancel: Cancel, ui: Ui) {
-    let Some([mut interrupt, mut terminate, mut hangup]) = signals else {
-        return;
-    };
-    loop {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            // A terminal that closes says so more than once: its shell, then the kernel.
-            _ = hangup.recv() => if cancel.is_requested() { continue },
-        }
-        if cancel.request() == 1 {
-            ui.note(
-                "stopping: the block in progress is marked interrupted; once more stops at once",
-            );
-        }
-    }
-}
-
-fn judge(closing: &Closing, cancel: &Cancel, draft: &str, ui: Ui) -> Result<(), Failure> {
-    if cancel.is_requested() {
-        let failure = Failure::new(
-            Code::Interrupted,
-            format!("interrupted; {} blocks are left", closing.left),
-        );
-        return Err(failure.hint(format!("go on with `loadlab run --resume {draft}`")));
-    }
-    if !closing.complete {
-        let because = closing
-            .because
-            .as_deref()
-            .unwrap_or("the session ended early");
-        let failure = Failure::new(
-            Code::Unfit,
-            format!("{}; {} blocks are left", safe(because), closing.left),
-        );
-        return Err(failure.hint(format!("go on with `loadlab run --resume {draft}`")));
-    }
-    ui.result(draft);
-    if closing.invalid > 0 {
-        let message = format!(
-            "{} blocks stayed invalid after every attempt",
-            closing.invalid
-        );
-        let hint = format!("`loadlab report {draft}` shows why; a quiet machine helps");
-        return Err(Failure::new(Code::Judgement, message).hint(hint));
-    }
-    ui.note(&format!("next: loadlab report {draft}"));
-    Ok(())
-}
-
-fn failed(error: &RunError, cancel: &Cancel, draft: &str) -> Failure {
-    let code = if cancel.is_requested() {
-        Code::Interrupted
-    } else {
-        code_of(error)
-    };
-    let failure = Failure::new(code, safe(&error.to_string()));
-    failure.hint(format!(
-        "what was measured is kept; go on with `loadlab run --resume {draft}`"
-    ))
-}
-
-/// The exit code that goes with a run's error.
-#[must_use]
-pub const fn code_of(error: &RunError) -> Code {
-    match error {
-        RunError::Unfit(_)
-        | RunError::NoEngine { .. }
-        | RunError::Engine(_)
-        | RunError::Journal(_)
-        | RunError::Beginning(_) => Code::Unfit,
-        RunError::FileChanged { .. } => Code::Lock,
-        RunError::Unbound { .. } | RunError::Unreadable { .. } => Code::Manifest,
-        RunError::Records(_) => Code::Damaged,
-        RunError::Abandoned => Code::Internal,
-    }
 }

@@ -23,6 +23,7 @@ mod lookup;
 mod observe;
 pub mod observed;
 mod pairwise;
+pub mod pilot;
 mod points;
 mod probe;
 pub mod rank;

@@ -73,6 +73,9 @@ pub fn rounds(phase: &Phase, rule: OrderRule, seed: u64) -> Vec<Vec<&CandidateNa
 /// The first row goes to and fro, 0, 1, k-1, 2, k-2, …; row i adds i modulo k. An odd design goes
 /// on with its own rows backwards.
 fn williams(candidates: usize, row: usize) -> Vec<usize> {
+    if candidates == 0 {
+        return Vec::new();
+    }
     let shift = row % candidates;
     let mut order: Vec<usize> = (0..candidates)
         .map(|position| {

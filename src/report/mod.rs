@@ -19,6 +19,11 @@ mod prose;
 mod tables;
 mod view;
 
+/// What came back of standards, in words for a terminal.
+pub mod standards {
+    pub(crate) use super::view::standards::{lines, resolved};
+}
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -8,7 +8,8 @@ use super::{Folder, Renderer, exclude};
 use crate::lock;
 use crate::model::plural::counted;
 use crate::model::reading::Known;
-use crate::model::{BlockId, Caveat, Experiment};
+use crate::model::{BlockId, CandidateName, Caveat, Experiment};
+use crate::plan;
 use crate::record::Draft;
 use crate::record::event::Opened;
 use crate::record::layout;
@@ -141,7 +142,7 @@ fn measured(draft: &Draft, material: &Material) -> Vec<Refusal> {
         );
         refusals.push(Refusal::new(what, MEASURE));
     }
-    if whole(experiment) != of_plan(material) {
+    if whole(experiment) != of_plan(material) || !has_standards(material) {
         let what = "only a part of the experiment was planned";
         refusals.push(Refusal::new(what, "run it without `--only`"));
     }
@@ -152,7 +153,7 @@ fn measured(draft: &Draft, material: &Material) -> Vec<Refusal> {
     refusals
 }
 
-/// Every block of the whole experiment.
+/// Every block of the whole experiment but the standards', which stand where their share allowed.
 fn whole(experiment: &Experiment) -> BTreeSet<BlockId> {
     let phases = experiment.phases.values();
     phases
@@ -173,8 +174,21 @@ fn of_plan(material: &Material) -> BTreeSet<BlockId> {
         .plan
         .blocks
         .iter()
+        .filter(|block| !block.standard)
         .map(|block| block.id.clone())
         .collect()
+}
+
+/// Whether a plan has blocks of every planted server, or the experiment has none of which there would be.
+fn has_standards(material: &Material) -> bool {
+    let planned = |name: &CandidateName| {
+        let mut blocks = material.plan.blocks.iter();
+        blocks.any(|block| block.standard && block.id.candidate == *name)
+    };
+    let fits = plan::build(&material.experiment, None).totals.standards;
+    let names = material.experiment.standards.iter();
+    let mut names = names.flat_map(|standards| standards.weights.keys());
+    fits.is_none_or(|added| added.blocks == 0) || names.all(planned)
 }
 
 /// The lock is there and fits.

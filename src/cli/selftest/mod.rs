@@ -8,9 +8,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::args::{Run, Selftest};
+use super::drive::{self, Hearing};
 use super::failure::{Code, Failure};
 use super::progress::Progress;
-use super::run::{self, Hearing, Ready};
+use super::run::{self, Ready};
 use super::ui::{Ui, safe};
 use super::{paths, validate};
 use crate::load::stub;
@@ -122,7 +123,7 @@ fn calibrate(program: &Path) -> Result<Vec<Burnt>, Failure> {
 fn measure(ready: &Ready, hearing: Hearing, ui: Ui) -> Result<(), Failure> {
     let cancel = Cancel::default();
     let mut observer = halt::Halting::new(Progress::new(ui));
-    let ended = run::drive(ready, hearing, &mut observer, &cancel, ui)?;
+    let ended = drive::drive(ready, hearing, &mut observer, &cancel, ui)?;
     if cancel.is_requested() {
         return Err(Failure::new(
             Code::Interrupted,
@@ -137,7 +138,10 @@ fn measure(ready: &Ready, hearing: Hearing, ui: Ui) -> Result<(), Failure> {
                 .unwrap_or_else(|| "it ended early".to_owned());
             Err(Failure::new(Code::Unfit, safe(&because)))
         }
-        Err(error) => Err(Failure::new(run::code_of(&error), safe(&error.to_string()))),
+        Err(error) => Err(Failure::new(
+            drive::code_of(&error),
+            safe(&error.to_string()),
+        )),
     }
 }
 

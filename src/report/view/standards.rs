@@ -78,12 +78,35 @@ pub(crate) fn resolution(summary: &Summary) -> Option<(String, String)> {
     Some((ranked(standards), because))
 }
 
+/// Each pair as a line for a terminal.
+pub(crate) fn lines(standards: &RecoveredStandards) -> Vec<String> {
+    let line = |pair: &RecoveredPair| {
+        let amount = format!("planted {}", amount(pair));
+        let came_back = format!("came back as {}", came_back(pair));
+        format!("{amount:30} {came_back:34} {}", seen(pair))
+    };
+    standards.pairs.iter().map(line).collect()
+}
+
+/// What this machine resolves, as a sentence, with its evidence.
+pub(crate) fn resolved(standards: &RecoveredStandards) -> String {
+    let because = &standards.resolves_because;
+    percent(standards).map_or_else(
+        || format!("What difference this machine resolves is not known: {because}."),
+        |percent| {
+            format!("This machine resolves a difference of {percent}% of CPU with so many rounds: {because}.")
+        },
+    )
+}
+
+/// The smallest difference that is resolved, in per cent.
+fn percent(standards: &RecoveredStandards) -> Option<String> {
+    let ratio = standards.resolves.as_ref()?;
+    format::number(hundredths(ratio.get()), Digits::Significant(2))
+}
+
 fn ranked(standards: &RecoveredStandards) -> String {
-    let resolved = standards
-        .resolves
-        .as_ref()
-        .and_then(|ratio| format::number(hundredths(ratio.get()), Digits::Significant(2)));
-    resolved.map_or_else(
+    percent(standards).map_or_else(
         || "What difference this run resolves is not known.".to_owned(),
         |percent| {
             format!("Differences of CPU below {percent}% are not ranked: this run does not resolve them.")

@@ -4,6 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod entries;
+mod instrument;
+
+pub use entries::{Exclude, Index, Publish, Reproduce, Status, StatusWord, Verify};
+pub use instrument::{Doctor, Pilot, Selftest};
+
 /// Exit codes, printed below the help.
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -99,6 +105,11 @@ pub enum Verb {
         after_help = "Examples:\n  loadlab run experiment.yaml\n  loadlab run experiment.yaml --only plain\n  loadlab run --resume runs/nginx-gzip/2026-01-31-0f3a"
     )]
     Run(Run),
+    /// Measure only the standards: what this machine resolves, and how many rounds the question needs.
+    #[command(
+        after_help = "Examples:\n  loadlab pilot experiment.yaml\n  loadlab pilot --rounds 10 --difference 2% experiment.yaml\n  loadlab pilot --format json experiment.yaml | jq .needs"
+    )]
+    Pilot(Pilot),
     /// Render a draft's report, or compare a published one.
     #[command(
         after_help = "Examples:\n  loadlab report runs/nginx-gzip/2026-01-31-0f3a\n  loadlab report --check results/nginx-gzip/2026-01-31-0f3a"
@@ -275,34 +286,6 @@ pub struct Run {
     pub generator: Option<PathBuf>,
 }
 
-/// `doctor`
-#[derive(Debug, Args)]
-pub struct Doctor {
-    /// The manifest, or the folder that holds `experiment.yaml`; absent: the machine alone.
-    #[arg(value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// A machine's profile: a name, in `profiles/` beside the manifest or inside it.
-    #[arg(long, value_name = "NAME", requires = "file")]
-    pub profile: Option<String>,
-    /// For whom the output is written.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-/// `selftest`
-#[derive(Debug, Args)]
-pub struct Selftest {
-    /// Keep manifest, lock and draft in this folder, which must not exist.
-    #[arg(long, value_name = "DIR")]
-    pub keep: Option<PathBuf>,
-    /// The load generator's program, if not the one beside `loadlab`.
-    #[arg(long, value_name = "PROGRAM")]
-    pub generator: Option<PathBuf>,
-    /// For whom the output is written.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
 /// `report`
 #[derive(Debug, Args)]
 pub struct Report {
@@ -314,92 +297,6 @@ pub struct Report {
     /// Write into this folder instead, which must not exist.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub output: Option<PathBuf>,
-}
-
-/// `exclude`
-#[derive(Debug, Args)]
-pub struct Exclude {
-    /// The draft.
-    pub draft: PathBuf,
-    /// The try at a block (`fixed-rate.r02.plain.a1`), or one of its measurements (`…a1/page.1000-per-s`).
-    pub what: String,
-    /// Why.
-    #[arg(long, value_name = "TEXT")]
-    pub because: String,
-    /// Who decides; the name that git knows when absent.
-    #[arg(long, value_name = "NAME")]
-    pub by: Option<String>,
-}
-
-/// `publish`
-#[derive(Debug, Args)]
-pub struct Publish {
-    /// The draft.
-    pub draft: PathBuf,
-    /// Where entries are published; `results` beside `runs` when absent.
-    #[arg(long, value_name = "DIR")]
-    pub results: Option<PathBuf>,
-    /// Only say what is missing.
-    #[arg(long)]
-    pub check: bool,
-}
-
-/// The status of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StatusWord {
-    /// It stands.
-    Current,
-    /// A newer entry or revision takes its place.
-    Superseded,
-    /// It is wrong.
-    Withdrawn,
-}
-
-/// `status`
-#[derive(Debug, Args)]
-pub struct Status {
-    /// The published entry.
-    pub entry: PathBuf,
-    /// Its status from now on.
-    #[arg(value_enum)]
-    pub status: StatusWord,
-    /// Why.
-    #[arg(long, value_name = "TEXT")]
-    pub because: String,
-    /// Who decides; the name that git knows when absent.
-    #[arg(long, value_name = "NAME")]
-    pub by: Option<String>,
-}
-
-/// `index`
-#[derive(Debug, Args)]
-pub struct Index {
-    /// The folder that holds `results/` and `EXCLUDED.md`.
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub repository: PathBuf,
-    /// Compare with what is there; write nothing.
-    #[arg(long)]
-    pub check: bool,
-}
-
-/// `verify`
-#[derive(Debug, Args)]
-pub struct Verify {
-    /// The published entry.
-    pub entry: PathBuf,
-    /// For whom the output is written.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-}
-
-/// `reproduce`
-#[derive(Debug, Args)]
-pub struct Reproduce {
-    /// The published entry.
-    pub entry: PathBuf,
-    /// For whom the output is written.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
 }
 
 /// `gc`

@@ -4,23 +4,20 @@
 //! experiment of their own ([`Experiment::of_standards`]), and never ask for the truth. It is opened
 //! only by the module of `estimate` that compares what was recovered with what was planted.
 
-use std::collections::BTreeMap;
+mod blinded;
+mod weight;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::Program;
-use super::candidate::{Candidate, Definition, Endpoint, Lifetime, Member, Ready, Witness};
+use super::candidate::Candidate;
 use super::digest::Digest;
-use super::estimator::{Centre, EstimateRule};
-use super::experiment::Experiment;
 use super::metric::{Metric, Quantile};
-use super::name::{CandidateName, ExperimentName, MemberName, PhaseName, PortName, ScenarioName};
-use super::phase::{LoadShape, Phase};
-use super::role::EngineKind;
-use super::scenario::{Expect, ExpectBody, Request, Scenario};
-use super::stub::{Stub, StubFaults};
+use super::name::{CandidateName, ExperimentName, PhaseName};
 use super::unit::{Bytes, Nanoseconds, Rate, Share};
+
+pub use blinded::scenario_name;
+pub use weight::{Server, Weight};
 
 /// What the names of planted servers begin with; a number follows. No candidate may be called so.
 pub const NAMES: &str = "standard-";
@@ -123,145 +120,6 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// A planted server: one of loadlab's own, with something exactly known on top.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Weight {
-    /// What answers.
-    pub server: Server,
-    /// CPU used on top, as a share of what the server uses; the companion beside it uses it.
-    pub extra: Share,
-    /// Memory held on top all the time; the companion beside it holds it.
-    pub hold: Bytes,
-}
-
-/// What answers in a planted server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Server {
-    /// loadlab's own test server.
-    Stub(Box<Stub>),
-    /// The reference nginx, as the probe has it.
-    Nginx,
-}
-
-impl Weight {
-    /// The test server with this much work for each request, answering at once.
-    #[must_use]
-    pub fn stub(work: Nanoseconds) -> Self {
-        Self::waiting(work, Nanoseconds(0))
-    }
-
-    /// The reference nginx.
-    #[must_use]
-    pub const fn nginx() -> Self {
-        Self {
-            server: Server::Nginx,
-            extra: Share(0),
-            hold: Bytes(0),
-        }
-    }
-
-    fn waiting(work: Nanoseconds, wait: Nanoseconds) -> Self {
-        Self {
-            server: Server::Stub(Box::new(Stub {
-                work,
-                wait,
-                hold: Bytes(0),
-                status: 200,
-                body: BODY,
-                faults: StubFaults::default(),
-            })),
-            extra: Share(0),
-            hold: Bytes(0),
-        }
-    }
-
-    /// The one without anything on top that a difference is planted against; `work` is the test
-    /// server's.
-    #[must_use]
-    pub fn base(difference: Difference, work: Nanoseconds) -> Self {
-        match difference {
-            Difference::Nginx { .. } => Self::nginx(),
-            Difference::Cpu { .. } | Difference::Delay { .. } | Difference::Memory { .. } => {
-                Self::stub(work)
-            }
-        }
-    }
-
-    /// The same with a difference planted.
-    #[must_use]
-    pub fn with(difference: Difference, work: Nanoseconds) -> Self {
-        let base = Self::base(difference, work);
-        match difference {
-            Difference::Cpu { by } | Difference::Nginx { by } => Self { extra: by, ..base },
-            Difference::Delay { by } => Self::waiting(work, by),
-            Difference::Memory { by } => Self { hold: by, ..base },
-        }
-    }
-
-    /// Whether a companion runs beside the server.
-    #[must_use]
-    pub const fn has_companion(&self) -> bool {
-        self.extra.0 > 0 || self.hold.0 > 0
-    }
-
-    /// Where its own count of answers is read.
-    #[must_use]
-    pub fn witness(&self) -> Witness {
-        match self.server {
-            Server::Stub(_) => Witness::Counter {
-                path: "/__stub/count".to_owned(),
-                pattern: r#""answered":(\d+)"#.to_owned(),
-            },
-            Server::Nginx => Witness::StubStatus {
-                path: "/loadlab/status".to_owned(),
-            },
-        }
-    }
-
-    /// What runs in a block of it.
-    fn definition(self) -> Definition {
-        let witness = Some(self.witness());
-        let (member, port) = (main_member(), http_port());
-        let only = Member {
-            program: Program::Weight(self),
-            env: BTreeMap::new(),
-            files: BTreeMap::new(),
-            user: None,
-            ports: vec![port.clone()],
-            grace: Nanoseconds::seconds(2),
-        };
-        Definition {
-            engine: EngineKind::Process,
-            members: IndexMap::from([(member.clone(), only)]),
-            endpoint: Endpoint { member, port },
-            values: BTreeMap::new(),
-            ready: Ready::Http {
-                path: "/".to_owned(),
-                status: 200,
-                within: Nanoseconds::seconds(10),
-            },
-            prewarm: Vec::new(),
-            departures: Vec::new(),
-            witness,
-        }
-    }
-}
-
-fn main_member() -> MemberName {
-    "main".parse().expect("a plain name")
-}
-
-fn http_port() -> PortName {
-    "http".parse().expect("a plain name")
-}
-
-/// The scenario that planted servers are measured with.
-#[must_use]
-pub fn scenario_name() -> ScenarioName {
-    "standard".parse().expect("a plain name")
-}
-
 impl Standards {
     /// Plants each difference against a server that differs in nothing else. Pairs of one kind of
     /// server share the one without anything on top.
@@ -332,103 +190,10 @@ fn candidate(name: CandidateName, weight: Weight) -> Candidate {
     }
 }
 
-impl Experiment {
-    /// The standards as an experiment of their own: the same machine, budgets, probe, guards and
-    /// estimators, the planted servers as its candidates under their neutral names, one request.
-    /// What was planted is not in it. Absent: no standards.
-    ///
-    /// Of the services only those are left that live as long as the run: they run beside every block.
-    #[must_use]
-    pub fn of_standards(&self) -> Option<Self> {
-        let standards = self.standards.as_ref()?;
-        let phase = self.phases.get(&standards.phase)?;
-        let scenario = scenario();
-        let lasting = |service: &&super::Service| service.lifetime == Lifetime::Run;
-        let services = self.services.values().filter(lasting);
-        Some(Self {
-            services: services
-                .map(|service| (service.name.clone(), service.clone()))
-                .collect(),
-            prewarm: Vec::new(),
-            candidates: standards.weights.clone(),
-            scenarios: IndexMap::from([(scenario.name.clone(), scenario)]),
-            contract: Vec::new(),
-            phases: IndexMap::from([(phase.name.clone(), narrowed(phase, standards))]),
-            primary: None,
-            derived: IndexMap::new(),
-            standards: None,
-            files: Vec::new(),
-            ..self.clone()
-        })
-    }
-
-    /// Whether a name is one of a planted server.
-    #[must_use]
-    pub fn is_standard(&self, candidate: &CandidateName) -> bool {
-        let standards = self.standards.as_ref();
-        standards.is_some_and(|standards| standards.weights.contains_key(candidate))
-    }
-}
-
-fn scenario() -> Scenario {
-    Scenario {
-        name: scenario_name(),
-        title: "The same small answer from every planted server".to_owned(),
-        request: Request {
-            method: "GET".to_owned(),
-            path: "/".parse().expect("a text without placeholders"),
-            headers: BTreeMap::new(),
-            body: None,
-        },
-        expect: Expect {
-            status: 200,
-            headers: BTreeMap::new(),
-            body: Some(ExpectBody::Length { bytes: BODY.0 }),
-        },
-        changes_data: false,
-    }
-}
-
-/// A phase with the planted servers instead of its candidates.
-fn narrowed(phase: &Phase, standards: &Standards) -> Phase {
-    let connections = match &phase.load {
-        LoadShape::FixedRate { connections, .. } => *connections,
-        LoadShape::Ceiling { connections, .. } => connections.first().copied().unwrap_or(1),
-    };
-    let held_at = match &phase.load {
-        LoadShape::FixedRate { held_at, .. } => *held_at,
-        LoadShape::Ceiling { .. } => Share::percent(99),
-    };
-    let median = EstimateRule {
-        repetitions: Centre::Median,
-        points: None,
-    };
-    let rule = |metric: Metric| {
-        let declared = phase.estimate.get(&metric).copied();
-        (metric, declared.unwrap_or(median))
-    };
-    let metrics = [
-        Metric::Achieved,
-        Metric::CpuPerRequest,
-        Metric::Latency(Quantile::P50),
-        Metric::MemoryPeak,
-    ];
-    Phase {
-        load: LoadShape::FixedRate {
-            rates: IndexMap::from([(scenario_name(), vec![standards.rate])]),
-            connections,
-            held_at,
-            common: phase.load.common().clone(),
-        },
-        candidates: standards.weights.keys().cloned().collect(),
-        estimate: metrics.into_iter().map(rule).collect(),
-        ..phase.clone()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Program;
 
     fn planted() -> Standards {
         let cpu = |by| Difference::Cpu {
