@@ -11,7 +11,7 @@ mod support;
 
 use serde_json::Value;
 
-use crate::support::Story;
+use crate::support::{Story, Told};
 
 const SMALL: &str = r#"version: v1
 name: small
@@ -27,8 +27,10 @@ scenarios:
   page: {request: {path: /}}
 phases:
   steady:
-    load: {kind: fixed-rate, rates: {page: 1000/s}, connections: 16, duration: 1s}
+    load: {kind: fixed-rate, rates: {page: 1000/s}, connections: 16, duration: 1s, quiet: 200ms}
     repetitions: 2
+attempts: 1
+probe: {calibration: 3, load: {kind: fixed-rate, rate: 1000/s, connections: 16, duration: 500ms}, at_least: 500/s}
 guards: {probe_drift_at_least: 1000%, foreign_load: 100%}
 "#;
 
@@ -38,10 +40,11 @@ fn small(standards: &str) -> Story {
     Story::new().file("small/experiment.yaml", &format!("{SMALL}{standards}"))
 }
 
+/// A debug build of the generator measures itself more than anything else, and refuses.
 fn has_generator() -> bool {
-    let built = option_env!("CARGO_BIN_EXE_loadlab-oha").is_some();
+    let built = option_env!("CARGO_BIN_EXE_loadlab-oha").is_some() && !cfg!(debug_assertions);
     if !built {
-        eprintln!("skipped: the load generator was not built (feature `generator`)");
+        eprintln!("skipped: needs a release build with the feature `generator`");
     }
     built
 }
@@ -51,8 +54,7 @@ fn without_standards_there_is_nothing_to_pilot() {
     let told = small("").tell(&["pilot", "small"]);
     assert_eq!(told.code, 3, "{told:?}");
     assert!(
-        told.stderr
-            .contains("small/experiment.yaml plants no standards"),
+        told.stderr.contains("small plants no standards"),
         "{told:?}"
     );
     assert!(told.stderr.contains("standards: {differences:"), "{told:?}");
@@ -69,20 +71,25 @@ fn no_number_of_rounds_shows_nothing() {
     assert!(!story.path().join("runs").exists() && !story.path().join("small/runs").exists());
 }
 
+/// Runs a command that measures.
+fn measure(story: &Story, words: &[&str]) -> Told {
+    let told = story.tell(words);
+    // 6: on a machine that is not quiet blocks stay invalid; it is no matter here.
+    assert!([0, 6].contains(&told.code), "{told:?}");
+    told
+}
+
+/// One test, since two runs would want the same CPUs.
 #[test]
-fn a_pilot_says_what_the_machine_resolves_and_is_never_published() {
+fn standards_alone_are_no_run_and_a_run_with_them_is_a_whole_one() {
     if !has_generator() {
         return;
     }
     let story = small(PLANTED);
-    let words = [
-        "pilot", "small", "--rounds", "2", "--runs", "drafts", "--format", "json",
-    ];
-    let told = story.tell(&words);
-    assert!([0, 6].contains(&told.code), "{told:?}");
+    let words = "pilot small --rounds 2 --runs drafts --format json";
+    let told = measure(&story, &words.split(' ').collect::<Vec<_>>());
     let found: Value = serde_json::from_str(&told.stdout).unwrap();
     assert_eq!(found["experiment"], "small");
-    assert_eq!(found["rounds"], 2);
     let pairs = found["standards"]["pairs"].as_array().unwrap();
     assert_eq!(pairs.len(), 2, "{found:#}");
     assert_eq!(found["needs"]["difference"], "5%");
@@ -90,33 +97,11 @@ fn a_pilot_says_what_the_machine_resolves_and_is_never_published() {
     assert!(draft.starts_with("drafts/small-pilot/"), "{draft}");
     let told = story.tell(&["publish", "--check", draft]);
     assert_eq!(told.code, 6, "{told:?}");
-    assert!(
-        told.stderr.contains("without a lock") || told.stderr.contains("pilot"),
-        "{told:?}"
-    );
-}
+    assert!(told.stderr.contains("without a lock"), "{told:?}");
 
-#[test]
-fn a_run_with_standards_is_the_whole_experiment() {
-    if !has_generator() {
-        return;
-    }
-    let story = small(PLANTED);
-    let told = story.tell(&["run", "--unlocked", "--runs", "drafts", "small"]);
-    assert!([0, 6].contains(&told.code), "{told:?}");
-    let told = story.tell(&["publish", "--check", told.stdout.trim()]);
+    let words = ["run", "--unlocked", "--runs", "drafts", "small"];
+    let draft = measure(&story, &words).stdout;
+    let told = story.tell(&["publish", "--check", draft.trim()]);
     assert_eq!(told.code, 6, "{told:?}");
     assert!(!told.stderr.contains("only a part"), "{told:?}");
-    let told = story.tell(&[
-        "run",
-        "--unlocked",
-        "--runs",
-        "parts",
-        "--only",
-        "one",
-        "small",
-    ]);
-    assert!([0, 6].contains(&told.code), "{told:?}");
-    let told = story.tell(&["publish", "--check", told.stdout.trim()]);
-    assert!(told.stderr.contains("not measured yet"), "{told:?}");
 }
