@@ -27,7 +27,7 @@ scenarios:
   page: {request: {path: /}}
 phases:
   steady:
-    load: {kind: fixed-rate, rates: {page: 1000/s}, connections: 16, duration: 1s, quiet: 200ms}
+    load: {kind: fixed-rate, rates: {page: 1000/s}, connections: 16, warmup: 300ms, duration: 1s, quiet: 200ms}
     repetitions: 2
 attempts: 1
 probe: {calibration: 3, load: {kind: fixed-rate, rate: 1000/s, connections: 16, duration: 500ms}, at_least: 500/s}
