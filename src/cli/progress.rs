@@ -10,7 +10,7 @@ use crate::model::plural::counted;
 use crate::model::reading::Known;
 use crate::model::{LatencyValue, Quantile, Role};
 use crate::record::event::{BlockFinished, Measured, Rehearsed};
-use crate::run::{Closing, Notice, Observer};
+use crate::run::{Closing, Notice, Observer, Unmeasured};
 
 /// Shows a run's notices.
 pub struct Progress {
@@ -152,6 +152,11 @@ fn rehearsal(rehearsed: &Rehearsed) -> String {
     for difference in different {
         text = format!("{text}\n    {}", safe(difference));
     }
+    if rehearsed.failed.is_some() {
+        text.push_str(
+            "\n    its blocks come all the same: what it does there is a result; Ctrl-C stops",
+        );
+    }
     text
 }
 
@@ -200,6 +205,7 @@ fn closed(closing: &Closing) -> String {
         valid,
         invalid,
         left,
+        unmeasured,
         ..
     } = closing;
     let state = if closing.complete {
@@ -214,7 +220,29 @@ fn closed(closing: &Closing) -> String {
     if let Some(because) = &closing.because {
         text = format!("{text} ({})", safe(because));
     }
+    for candidate in unmeasured {
+        text = format!("{text}\n    {}", no_number(candidate));
+    }
     text
+}
+
+/// A candidate of which valid blocks hold no measurement: `go gave no number in 4 of 4 valid blocks: exited`.
+fn no_number(it: &Unmeasured) -> String {
+    let outcomes: Vec<String> = it
+        .outcomes
+        .iter()
+        .map(|(outcome, count)| match it.outcomes.len() {
+            1 => outcome.to_string(),
+            _ => format!("{outcome} {count}"),
+        })
+        .collect();
+    format!(
+        "{} gave no number in {} of its {}: {}",
+        it.candidate,
+        it.blocks(),
+        counted(it.valid as u64, "valid block", "valid blocks"),
+        outcomes.join(", ")
+    )
 }
 
 /// A length of time for a person: `3 min 20 s`.
@@ -231,6 +259,7 @@ pub fn time(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Outcome;
 
     #[test]
     fn times_are_for_people() {
@@ -238,5 +267,57 @@ mod tests {
         assert_eq!(shown(7), "7 s");
         assert_eq!(shown(200), "3 min 20 s");
         assert_eq!(shown(7260), "2 h 1 min");
+    }
+
+    #[test]
+    fn the_end_names_who_gave_no_number() {
+        let unmeasured = |valid, outcomes: &[(Outcome, usize)]| Unmeasured {
+            candidate: "with-log".parse().unwrap(),
+            valid,
+            outcomes: outcomes.iter().copied().collect(),
+        };
+        let end = |unmeasured| {
+            closed(&Closing {
+                complete: true,
+                because: None,
+                valid: 7,
+                invalid: 1,
+                left: 0,
+                unmeasured,
+            })
+        };
+        let whole = "complete: 7 blocks valid, 1 invalid, 0 left";
+        assert_eq!(end(vec![]), whole);
+        let never = vec![unmeasured(4, &[(Outcome::Exited, 4)])];
+        assert_eq!(
+            end(never),
+            format!("{whole}\n    with-log gave no number in 4 of its 4 valid blocks: exited")
+        );
+        let mixed = [(Outcome::NotReady, 1), (Outcome::Exited, 2)];
+        assert_eq!(
+            end(vec![unmeasured(4, &mixed)]),
+            format!(
+                "{whole}\n    with-log gave no number in 3 of its 4 valid blocks: not_ready 1, exited 2"
+            )
+        );
+    }
+
+    #[test]
+    fn a_failed_rehearsal_says_that_the_blocks_come() {
+        let mut rehearsed = Rehearsed {
+            candidate: "with-log".parse().unwrap(),
+            checks: Vec::new(),
+            failed: None,
+        };
+        assert_eq!(
+            rehearsal(&rehearsed),
+            "rehearsed with-log: answers as expected"
+        );
+        rehearsed.failed = Some((Outcome::Exited, "member `main` exited".to_owned()));
+        assert_eq!(
+            rehearsal(&rehearsed),
+            "rehearsed with-log: exited: member `main` exited\n    its blocks come all the same: what it does \
+             there is a result; Ctrl-C stops"
+        );
     }
 }

@@ -36,6 +36,7 @@ mod scenario;
 mod session;
 mod shooting;
 mod turn;
+mod unmeasured;
 mod watch;
 mod witness;
 
@@ -48,6 +49,7 @@ pub use rig::{
     Clock, FixedWorker, HostReader, KernelClock, PinnedPrograms, ProbeWork, Programs, Rig,
     ThisHost, Unpinned,
 };
+pub use unmeasured::Unmeasured;
 
 use crate::model::Experiment;
 use crate::plan::Plan;
@@ -67,6 +69,8 @@ pub struct Closing {
     pub invalid: usize,
     /// Blocks that still have to be measured.
     pub left: usize,
+    /// Candidates of whose valid blocks some hold no measurement: that is a result, and no number.
+    pub unmeasured: Vec<Unmeasured>,
 }
 
 /// Measures every block of the plan that the earlier records do not have, into the journal.
@@ -90,7 +94,13 @@ pub async fn run(
     let files = Files::read(experiment, &rig.folder)?;
     let mut progress = Progress::of(earlier, plan)?;
     if progress.complete(experiment.attempts) {
-        return Ok(session::closing(&progress, experiment.attempts, None));
+        let tally = unmeasured::Tally::of(earlier);
+        return Ok(session::closing(
+            &progress,
+            experiment.attempts,
+            &tally,
+            None,
+        ));
     }
     let standards = experiment.of_standards();
     let whole = bench::Whole {

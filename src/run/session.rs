@@ -8,6 +8,7 @@ use super::groups::Label;
 use super::left::TimeLeft;
 use super::observer::Notice;
 use super::turn::{Stage, Turn};
+use super::unmeasured::Tally;
 use super::{Closing, calibration, rehearsal, role};
 use crate::model::candidate::Lifetime;
 use crate::plan::Plan;
@@ -25,9 +26,21 @@ pub(super) async fn session<'a>(
     let rehearsed: Vec<Rehearsed> = earlier.rehearsals().into_iter().cloned().collect();
     begin(bench, plan, progress)?;
     let mut lasting = Stage::default();
-    let measured = measure(bench, plan, &rehearsed, progress, &mut lasting).await;
+    let mut course = Course {
+        progress,
+        left: TimeLeft::of(plan),
+        tally: Tally::of(earlier),
+    };
+    let measured = measure(bench, plan, &rehearsed, &mut course, &mut lasting).await;
     let cleared = lasting.clear(bench).await;
-    close(bench, progress, measured.and(cleared))
+    close(bench, &course, measured.and(cleared))
+}
+
+/// How far the run is, and what is known of it by then.
+struct Course<'p> {
+    progress: &'p mut Progress,
+    left: TimeLeft,
+    tally: Tally,
 }
 
 fn begin(bench: &mut Bench<'_>, plan: &Plan, progress: &Progress) -> Result<(), RunError> {
@@ -65,18 +78,17 @@ async fn measure<'a>(
     bench: &mut Bench<'a>,
     plan: &Plan,
     rehearsed: &[Rehearsed],
-    progress: &mut Progress,
+    course: &mut Course<'_>,
     lasting: &mut Stage<'a>,
 ) -> Result<(), Broken> {
     let mut starts = 1;
     start_lasting(bench, lasting, starts).await?;
     rehearsal::every_candidate(bench, lasting, rehearsed).await?;
     calibration::calibrate(bench).await?;
-    let mut left = TimeLeft::of(plan);
-    while let Some(next) = progress.next(bench.experiment.attempts) {
+    while let Some(next) = course.progress.next(bench.experiment.attempts) {
         bench.check_cancel()?;
         mend_lasting(bench, lasting, &mut starts).await?;
-        one_block(bench, plan, progress, lasting, &next, &mut left).await?;
+        one_block(bench, plan, course, lasting, &next).await?;
     }
     Ok(())
 }
@@ -134,14 +146,13 @@ pub(super) async fn rehearse(bench: &mut Bench<'_>) -> Result<Vec<Rehearsed>, Ru
 async fn one_block<'a>(
     bench: &mut Bench<'a>,
     plan: &Plan,
-    progress: &mut Progress,
+    course: &mut Course<'_>,
     lasting: &Stage<'a>,
     next: &Next,
-    left: &mut TimeLeft,
 ) -> Result<(), Broken> {
     let (attempts, began_ns) = (bench.experiment.attempts, bench.now_ns());
     let block = &plan.blocks[next.position];
-    let time = left.of_open(plan, progress, attempts);
+    let time = course.left.of_open(plan, course.progress, attempts);
     block::announce(bench, next, plan.blocks.len(), time);
     if block.standard && !bench.turn_to_standards() {
         let name = &block.id.candidate;
@@ -151,6 +162,8 @@ async fn one_block<'a>(
     let ended = block::attempt(bench, lasting, block, next).await;
     bench.turn_to_experiment();
     let ended = ended?;
+    course.tally.add(&bench.attempt_records());
+    let Course { progress, left, .. } = course;
     progress.ended(&next.attempt, progress::ending(&ended.finished));
     left.learn(block, bench.now_ns().saturating_sub(began_ns));
     let so_far = &progress.blocks()[next.position];
@@ -175,11 +188,12 @@ fn go_on(ended: Ended) -> Result<(), Broken> {
 /// Records how the session ended. An end that is no error of loadlab is a closing.
 fn close(
     bench: &mut Bench<'_>,
-    progress: &Progress,
+    course: &Course<'_>,
     measured: Result<(), Broken>,
 ) -> Result<Closing, RunError> {
     let because = measured.as_ref().err().map(ToString::to_string);
-    let closing = closing(progress, bench.experiment.attempts, because);
+    let attempts = bench.experiment.attempts;
+    let closing = closing(course.progress, attempts, &course.tally, because);
     let measured = match measured {
         Err(Broken::Fatal(error)) if error.keeps_nothing() => return Err(error),
         other => other,
@@ -200,7 +214,12 @@ fn close(
 }
 
 /// What the run comes to.
-pub(super) fn closing(progress: &Progress, attempts: u32, because: Option<String>) -> Closing {
+pub(super) fn closing(
+    progress: &Progress,
+    attempts: u32,
+    tally: &Tally,
+    because: Option<String>,
+) -> Closing {
     let blocks = progress.blocks();
     let valid = blocks.iter().filter(|block| block.is_valid()).count();
     let spent = |block: &&progress::BlockProgress| !block.is_valid() && block.tries() >= attempts;
@@ -212,5 +231,6 @@ pub(super) fn closing(progress: &Progress, attempts: u32, because: Option<String
         valid,
         invalid,
         left: blocks.len() - valid - invalid,
+        unmeasured: tally.unmeasured(),
     }
 }

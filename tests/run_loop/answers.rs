@@ -10,10 +10,12 @@ use loadlab::engine::fake::FakeAnswer;
 use loadlab::load::Unreadable;
 use loadlab::load::fake::FakeGenerator;
 use loadlab::model::Account;
+use loadlab::model::Outcome;
 use loadlab::model::Role;
 use loadlab::model::Shot;
 use loadlab::model::account::Count;
 use loadlab::model::account::Late;
+use loadlab::run::Unmeasured;
 
 fn counted(change: impl Fn(&mut Account) + Send + Sync + 'static) -> FakeGenerator {
     FakeGenerator::counting(move |shot: &Shot, mut account: Account| {
@@ -150,4 +152,33 @@ async fn a_candidate_that_cannot_be_rehearsed_still_has_its_blocks() {
         failed.1,
         "candidate `two` ended before it was ready: member `main` exited with status 3"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_closing_names_a_candidate_that_never_gave_a_number() {
+    let exits = || Effect::Ends(Duration::ZERO, Exit::Status(3));
+    let mut story = Story::of(experiment());
+    let theirs: Vec<usize> = (0..story.plan.blocks.len())
+        .filter(|position| story.plan.blocks[*position].id.candidate.as_str() == "two")
+        .collect();
+    for position in &theirs {
+        let part = format!("b{position:04}a1");
+        story = story.fault("start", Role::Candidate, &part, exits());
+    }
+    let closing = story.run().await.unwrap();
+    assert_eq!(
+        (closing.complete, closing.valid, closing.invalid),
+        (true, 4, 0)
+    );
+    let never = Unmeasured {
+        candidate: "two".parse().unwrap(),
+        valid: 2,
+        outcomes: [(Outcome::Exited, 2)].into(),
+    };
+    assert_eq!(closing.unmeasured, [never]);
+    // A run that is complete already says the same.
+    assert_eq!(story.run().await.unwrap(), closing);
+    // Whoever measured something is not named.
+    let closing = Story::of(experiment()).run().await.unwrap();
+    assert_eq!(closing.unmeasured, []);
 }
