@@ -238,6 +238,9 @@ diagnostic_codes! {
     PlantedTwice = "L239",
         "The same difference is planted twice: written as a share alone it is one of `kind: cpu`.",
         "Keep one of them.";
+    PlaceholderInValue = "L240",
+        "A placeholder in a value: values are put in as they are written, so that its braces would stand in the command or the file.",
+        "Write the placeholder where the value is used, in the command or the rendered file.";
 }
 
 impl fmt::Display for DiagnosticCode {

@@ -132,6 +132,28 @@ pub(super) fn services(
     services
 }
 
+/// Values are put in as they are written: a placeholder in one would never get its value.
+fn plain_values(values: &BTreeMap<String, String>, owner: &Owner<'_>, context: &mut Context<'_>) {
+    let values_at = below(&owner.pointer, "values");
+    for (name, value) in values {
+        let Some(start) = value.find("{{") else {
+            continue;
+        };
+        let end = value[start..].find("}}");
+        let end = end.map_or(value.len(), |length| start + length + 2);
+        let placeholder = &value[start..end];
+        let message =
+            format!("the value `{name}` holds `{placeholder}`, which is not rendered in a value");
+        let help = format!(
+            "a value is put in as it is written: write `{placeholder}` beside `{{{{ value.{name} }}}}` in the \
+             command or the rendered file, or in its stead"
+        );
+        let at = below(&values_at, name);
+        let fault = Fault::new(DiagnosticCode::PlaceholderInValue, &at, message);
+        context.report(fault.part(start, end).help(help));
+    }
+}
+
 fn definition(parts: Parts, owner: &Owner<'_>, context: &mut Context<'_>) -> Definition {
     let values: BTreeMap<String, String> = parts
         .values
@@ -139,6 +161,7 @@ fn definition(parts: Parts, owner: &Owner<'_>, context: &mut Context<'_>) -> Def
         .flat_map(|values| values.0)
         .map(|(name, value)| (name.0, value.0))
         .collect();
+    plain_values(&values, owner, context);
     let written = members(parts.run, &owner.pointer, &owner.shown, context);
     let outline: Vec<(MemberName, Vec<PortName>)> = written
         .iter()
