@@ -10,6 +10,7 @@ use crate::model::plural::counted;
 use crate::model::reading::Known;
 use crate::model::{LatencyValue, Quantile, Role};
 use crate::record::event::{BlockFinished, Measured, Rehearsed};
+use crate::record::progress::{Ending, ending};
 use crate::run::{Closing, Notice, Observer, Unmeasured};
 
 /// Shows a run's notices.
@@ -58,27 +59,15 @@ impl Progress {
     }
 
     fn finished(&mut self, finished: &BlockFinished, again: bool, left: Duration) {
-        let readings = std::mem::take(&mut self.readings).join("; ");
-        let mut text = format!("{}  {readings}", finished.attempt);
-        if let Some((outcome, detail)) = &finished.outcome {
-            text = format!("{text}  {outcome}: {}", safe(detail));
-        }
-        for breach in &finished.breaches {
-            text = format!(
-                "{text}\n    invalid: {} ({})",
-                breach.code,
-                safe(&breach.evidence)
-            );
-        }
-        if again {
-            text.push_str("\n    will be tried again at the end of its round");
-        }
+        let readings = std::mem::take(&mut self.readings);
+        let mut text = ended(finished, &readings.join("; "), again);
         if self.bar.is_none() {
             text = format!("{text}  [{} left]", time(left));
         }
         self.line(&text);
         if let Some(bar) = &self.bar
             && !again
+            && ending(finished) != Ending::CutOff
         {
             bar.inc(1);
         }
@@ -137,6 +126,24 @@ impl Observer for Progress {
             }
         }
     }
+}
+
+/// A try that ended: its measurements, what ended it, and what comes of it.
+fn ended(finished: &BlockFinished, readings: &str, again: bool) -> String {
+    let mut text = format!("{}  {readings}", finished.attempt);
+    if let Some((outcome, detail)) = &finished.outcome {
+        text = format!("{text}  {outcome}: {}", safe(detail));
+    }
+    for breach in &finished.breaches {
+        let evidence = safe(&breach.evidence);
+        text = format!("{text}\n    invalid: {} ({evidence})", breach.code);
+    }
+    if again {
+        text.push_str("\n    will be tried again at the end of its round");
+    } else if ending(finished) == Ending::CutOff {
+        text.push_str("\n    left for `loadlab run --resume`");
+    }
+    text
 }
 
 fn rehearsal(rehearsed: &Rehearsed) -> String {
@@ -259,7 +266,8 @@ pub fn time(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Outcome;
+    use crate::model::{GuardCode, Outcome};
+    use crate::record::event::Breach;
 
     #[test]
     fn times_are_for_people() {
@@ -318,6 +326,45 @@ mod tests {
             rehearsal(&rehearsed),
             "rehearsed with-log: exited: member `main` exited\n    its blocks come all the same: what it does \
              there is a result; Ctrl-C stops"
+        );
+    }
+
+    #[test]
+    fn a_try_that_ended_says_what_comes_of_it() {
+        let finished = |code| BlockFinished {
+            attempt: crate::record::event::Attempt {
+                block: crate::model::BlockId {
+                    phase: "fixed-rate".parse().unwrap(),
+                    round: 1,
+                    candidate: "plain".parse().unwrap(),
+                },
+                attempt: 1,
+            },
+            outcome: None,
+            breaches: vec![Breach {
+                code,
+                evidence: "so it was".to_owned(),
+                measurement: None,
+            }],
+            host: Known::Absent("not read".to_owned()),
+        };
+        let name = "fixed-rate.r01.plain.a1";
+        assert_eq!(
+            ended(&finished(GuardCode::ProbeDrift), "page 1/s held", true),
+            format!(
+                "{name}  page 1/s held\n    invalid: probe_drift (so it was)\n    will be tried again at the \
+                 end of its round"
+            )
+        );
+        assert_eq!(
+            ended(&finished(GuardCode::ProbeDrift), "", false),
+            format!("{name}  \n    invalid: probe_drift (so it was)")
+        );
+        assert_eq!(
+            ended(&finished(GuardCode::Interrupted), "", false),
+            format!(
+                "{name}  \n    invalid: interrupted (so it was)\n    left for `loadlab run --resume`"
+            )
         );
     }
 }

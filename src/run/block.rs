@@ -32,6 +32,11 @@ impl Ended {
         let breaches = self.finished.breaches.iter();
         breaches.into_iter().find(|breach| breach.code.ends_run())
     }
+
+    /// Whether the session goes on to another block.
+    pub(super) fn goes_on(&self) -> bool {
+        self.fatal.is_none() && self.ends_run().is_none()
+    }
 }
 
 /// Everything that ended a block early, in order of time.

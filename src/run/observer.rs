@@ -85,7 +85,7 @@ pub enum Notice<'a> {
     BlockFinished {
         /// Its end.
         finished: &'a BlockFinished,
-        /// Whether it will be tried again at the end of its round.
+        /// Whether it will be tried again at the end of its round; never when the session ends with it.
         again: bool,
         /// Estimate of the time left.
         left: Duration,

@@ -167,7 +167,8 @@ async fn one_block<'a>(
     progress.ended(&next.attempt, progress::ending(&ended.finished));
     left.learn(block, bench.now_ns().saturating_sub(began_ns));
     let so_far = &progress.blocks()[next.position];
-    let again = !so_far.is_valid() && so_far.tries() < attempts;
+    let open = !so_far.is_valid() && so_far.tries() < attempts;
+    let again = open && ended.goes_on();
     bench.notice(Notice::BlockFinished {
         finished: &ended.finished,
         again,

@@ -7,6 +7,7 @@ use loadlab::record::Progress;
 use loadlab::run::Cancel;
 use loadlab::run::RunError;
 use loadlab::run::Unobserved;
+use loadlab::run::{Notice, Observer};
 
 #[tokio::test(start_paused = true)]
 async fn a_request_to_stop_at_any_notice_leaves_whole_records_and_nothing_behind() {
@@ -98,4 +99,32 @@ async fn the_second_request_ends_at_once() {
     let (closing, ()) = tokio::join!(story.run_with(&mut observer, &cancel), asking);
     assert!(matches!(closing, Err(RunError::Abandoned)));
     assert!(!story.fakes.engine.held().is_empty());
+}
+
+/// Whether each try that ended will be tried again, as the observer is told.
+#[derive(Default)]
+struct Agains(Vec<bool>);
+
+impl Observer for Agains {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::BlockFinished { again, .. } = notice {
+            self.0.push(again);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_block_is_said_to_be_tried_again_when_the_run_ends_with_it() {
+    let cancel = Cancel::default();
+    let stop = cancel.clone();
+    let asking = async move {
+        tokio::time::sleep(8 * SECOND).await;
+        assert_eq!(stop.request(), 1);
+    };
+    let mut story = Story::of(experiment());
+    let mut told = Agains::default();
+    let (closing, ()) = tokio::join!(story.run_with(&mut told, &cancel), asking);
+    assert_eq!(closing.unwrap().left, 4);
+    assert_eq!(story.ends().len(), 1, "{:?}", story.ends());
+    assert_eq!(told.0, [false]);
 }
