@@ -41,16 +41,12 @@ fn cores(case: &Case<'_>) -> Vec<Seen> {
     };
     let mut seen = Vec::new();
     for (role, cpus) in &case.wanted.cores {
-        let offline = CpuSet::of(cpus.iter().filter(|cpu| !online.contains(*cpu)));
         let denied = CpuSet::of(
             cpus.iter()
                 .filter(|cpu| online.contains(*cpu) && !allowed.contains(*cpu)),
         );
-        if let Some(offline) = offline {
-            let text =
-                format!("{role} is to have CPUs {cpus}; {offline} not online, online are {online}");
-            seen.push((Symptom::CoresMissing, text));
-        }
+        let offline = cpus.offline(role, online);
+        seen.extend(offline.map(|text| (Symptom::CoresMissing, text)));
         if let Some(denied) = denied {
             let text = format!(
                 "{role} is to have CPUs {cpus}; this process may not use {denied}, only {allowed}"

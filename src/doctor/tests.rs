@@ -37,7 +37,7 @@ fn what_is_not_there_makes_it_unfit() {
     shows(
         &offline,
         Symptom::CoresMissing,
-        "load is to have CPUs 3,7; 7 not online, online are 0-3",
+        "load is to have CPUs 3,7, of which 7 is not online: online are 0-3",
     );
     let denied = Machine::quiet().with("proc/self/status", "Cpus_allowed_list:\t0,2-3\n");
     shows(

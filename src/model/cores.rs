@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::plural::noun;
+use super::role::Role;
+
 /// The highest CPU number accepted.
 pub const HIGHEST_CPU: u32 = 8191;
 
@@ -44,6 +47,26 @@ impl CpuSet {
     #[must_use]
     pub fn contains(&self, cpu: u32) -> bool {
         self.0.contains(&cpu)
+    }
+
+    /// Says which CPUs of a role are not online: `load is to have CPU 7, which is not online: online are
+    /// 0-1`. Absent: they all are.
+    #[must_use]
+    pub fn offline(&self, role: &Role, online: &Self) -> Option<String> {
+        let offline = Self::of(self.iter().filter(|cpu| !online.contains(*cpu)))?;
+        let cpus = noun(self.0.len() as u64, "CPU", "CPUs");
+        let which = match (offline == *self, self.0.len()) {
+            (true, 1) => "which is not online".to_owned(),
+            (true, _) => "none of which is online".to_owned(),
+            (false, _) => format!(
+                "of which {offline} {} not online",
+                noun(offline.0.len() as u64, "is", "are")
+            ),
+        };
+        let are = noun(online.0.len() as u64, "is", "are");
+        Some(format!(
+            "{role} is to have {cpus} {self}, {which}: online {are} {online}"
+        ))
     }
 
     /// The CPUs in both sets, ascending.
@@ -145,6 +168,31 @@ mod tests {
         }
         for bad in ["", "a", "3-1", "0-", "-1", "0,,1", "0 1", "99999"] {
             assert!(bad.parse::<CpuSet>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn says_which_cpus_are_not_online() {
+        for (cpus, online, expected) in [
+            ("0,2", "0-2", None),
+            (
+                "7",
+                "0-1",
+                Some("load is to have CPU 7, which is not online: online are 0-1"),
+            ),
+            (
+                "6-7",
+                "0",
+                Some("load is to have CPUs 6-7, none of which is online: online is 0"),
+            ),
+            (
+                "1,6-7",
+                "0-1",
+                Some("load is to have CPUs 1,6-7, of which 6-7 are not online: online are 0-1"),
+            ),
+        ] {
+            let [cpus, online]: [CpuSet; 2] = [cpus, online].map(|text| text.parse().unwrap());
+            assert_eq!(cpus.offline(&Role::Load, &online).as_deref(), expected);
         }
     }
 }

@@ -81,17 +81,7 @@ fn missing_cores(experiment: &Experiment, rig: &Rig) -> Vec<RunError> {
     let online = &rig.machine.online;
     let mut faults = Vec::new();
     for (role, cpus) in &experiment.cores {
-        let offline: Vec<String> = cpus
-            .iter()
-            .filter(|cpu| !online.contains(*cpu))
-            .map(|cpu| cpu.to_string())
-            .collect();
-        if !offline.is_empty() {
-            let offline = offline.join(", ");
-            faults.push(RunError::Unfit(format!(
-                "the cores of {role} are {cpus}, of which {offline} are not online; online are {online}"
-            )));
-        }
+        faults.extend(cpus.offline(role, online).map(RunError::Unfit));
     }
     for role in [Role::Candidate, Role::Load] {
         if !experiment.cores.contains_key(&role) {
