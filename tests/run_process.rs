@@ -182,7 +182,7 @@ fn measure(experiment: &Experiment) -> Result<Timed, String> {
     let cancel = Cancel::default();
     let mut observer = Unobserved;
     let run = run::run(
-        &plan,
+        &plan.into(),
         experiment,
         &earlier,
         &rig,

@@ -17,7 +17,7 @@ use crate::run::{Cancel, Closing, Observer, RunError};
 /// # Errors
 /// When the run cannot begin or go on.
 pub fn measure(ready: &Ready, ui: Ui) -> Result<Ended, Failure> {
-    let draft = paths::shown(ready.0.folder());
+    let draft = paths::shown(ready.draft.folder());
     ui.note(&format!("draft: {draft}"));
     let cancel = Cancel::default();
     let mut progress = Progress::new(ui);
@@ -84,12 +84,18 @@ impl Ended {
 /// # Errors
 /// When it cannot begin. How it ended is the value.
 pub fn drive(
-    (draft, equipment, plan, records): &Ready,
+    ready: &Ready,
     hearing: Hearing,
     observer: &mut dyn Observer,
     cancel: &Cancel,
     ui: Ui,
 ) -> Result<Result<Closing, RunError>, Failure> {
+    let Ready {
+        draft,
+        equipment,
+        asked,
+        records,
+    } = ready;
     let experiment = draft
         .expanded()
         .map_err(|error| Failure::caused(Code::Damaged, &error))?;
@@ -99,7 +105,7 @@ pub fn drive(
     Ok(runtime.block_on(async {
         let signals = tokio::spawn(listen(signals, cancel.clone(), ui));
         let closing = crate::run::run(
-            plan,
+            asked,
             &experiment,
             records,
             &equipment.rig,

@@ -72,11 +72,16 @@ pub fn pilot(arguments: &Arguments, ui: Ui) -> Result<(), Failure> {
     let pilot = "a pilot measures standards alone; it answers no question and is never published";
     caveats.push((Caveat::Unlocked, pilot.to_owned()));
     let records = run::open(&draft, &loaded, caveats)?;
-    let ready = (draft, equipment, plan, records);
+    let ready = run::Ready {
+        draft,
+        equipment,
+        asked: plan.into(),
+        records,
+    };
     let ended = drive::measure(&ready, ui)?;
     ended.complete()?;
     tell(
-        &ready.0,
+        &ready.draft,
         &loaded.experiment,
         &experiment,
         difference,

@@ -213,17 +213,21 @@ fn closed(closing: &Closing) -> String {
         invalid,
         left,
         unmeasured,
+        not_asked,
         ..
     } = closing;
-    let state = if closing.complete {
-        "complete"
-    } else {
-        "not complete"
+    let state = match (closing.complete, not_asked) {
+        (true, 0) => "complete",
+        (true, _) => "the part that was asked for is complete",
+        (false, _) => "not complete",
     };
     let mut text = format!(
         "{state}: {} valid, {invalid} invalid, {left} left",
         counted(*valid as u64, "block", "blocks")
     );
+    if *not_asked > 0 {
+        text = format!("{text}, {not_asked} not asked for");
+    }
     if let Some(because) = &closing.because {
         text = format!("{text} ({})", safe(because));
     }
@@ -291,6 +295,7 @@ mod tests {
                 valid: 7,
                 invalid: 1,
                 left: 0,
+                not_asked: 0,
                 unmeasured,
             })
         };

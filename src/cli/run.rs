@@ -10,7 +10,7 @@ use super::{drive, locked, paths, source, validate};
 use crate::lock::Locked;
 use crate::manifest::Loaded;
 use crate::model::{Caveat, Digest, Experiment};
-use crate::plan::{self, Plan};
+use crate::plan::{self, Asked, Plan};
 use crate::record::resume::Circumstances;
 use crate::record::{Draft, Inputs, Origin};
 use crate::record::{Event, Records};
@@ -26,15 +26,24 @@ pub fn run(arguments: &Run, ui: Ui) -> Result<(), Failure> {
     };
     let ended = drive::measure(&ready, ui)?;
     ended.complete()?;
-    let draft = paths::shown(ready.0.folder());
+    let draft = paths::shown(ready.draft.folder());
     ui.result(&draft);
     ended.valid()?;
     ui.note(&format!("next: loadlab report {draft}"));
     Ok(())
 }
 
-/// Everything that measuring needs: the draft, the equipment, the plan, and what was recorded before.
-pub type Ready = (Draft, Equipment, Plan, Records);
+/// Everything that measuring needs.
+pub struct Ready {
+    /// What is measured into.
+    pub draft: Draft,
+    /// Engines, generator, programs.
+    pub equipment: Equipment,
+    /// What is measured.
+    pub asked: Asked,
+    /// What was recorded before.
+    pub records: Records,
+}
 
 /// Checks everything before the draft is made, so that a fault leaves nothing behind.
 ///
@@ -48,15 +57,15 @@ pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let loaded = validate::load(file, arguments.profile.as_deref(), ui)?;
     let lock = lock_of(&loaded, arguments.unlocked, ui)?;
     let locked = lock.as_ref().map(|(locked, _)| locked);
-    let full = plan::build(&loaded.experiment, locked.map(|locked| &locked.lock));
-    let plan = only(&full, &arguments.only)?;
+    let plan = plan::build(&loaded.experiment, locked.map(|locked| &locked.lock));
+    let asked = asked(plan, &arguments.only)?;
     let mut equipment = Equipment::find(&loaded.folder, arguments.generator.as_deref())?;
     let programs = equipment.check_programs(&loaded.experiment, locked, ui)?;
     equipment.take_cores(&loaded.experiment)?;
     let inputs = inputs(
         &loaded,
         lock.as_ref().map(|(_, bytes)| bytes.clone()),
-        full,
+        asked.plan.clone(),
         &equipment,
     )?;
     let mut caveats = caveats(&loaded.experiment, &inputs.plan, locked, &equipment);
@@ -68,7 +77,12 @@ pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let draft = create(&runs.join(loaded.experiment.name.as_str()), &inputs)?;
     equipment.name(draft.entry());
     let records = open(&draft, &loaded, caveats)?;
-    Ok((draft, equipment, plan, records))
+    Ok(Ready {
+        draft,
+        equipment,
+        asked,
+        records,
+    })
 }
 
 /// Writes the first record.
@@ -105,11 +119,9 @@ fn lock_of(loaded: &Loaded, unlocked: bool, ui: Ui) -> Result<Option<(Locked, Ve
     locked::require(loaded, ui).map(Some)
 }
 
-fn only(plan: &Plan, patterns: &[String]) -> Result<Plan, Failure> {
-    if patterns.is_empty() {
-        return Ok(plan.clone());
-    }
-    plan::only(plan, patterns).map_err(|fault| Failure::new(Code::Usage, safe(&fault.to_string())))
+fn asked(plan: Plan, patterns: &[String]) -> Result<Asked, Failure> {
+    let asked = Asked::of(plan, patterns);
+    asked.map_err(|fault| Failure::new(Code::Usage, safe(&fault.to_string())))
 }
 
 fn inputs(
@@ -170,8 +182,8 @@ fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let draft = Draft::open(folder).map_err(|error| damaged(&error))?;
     draft.unchanged().map_err(|error| damaged(&error))?;
     let experiment = draft.expanded().map_err(|error| damaged(&error))?;
-    let full = draft.plan().map_err(|error| damaged(&error))?;
-    let plan = only(&full, &arguments.only)?;
+    let plan = draft.plan().map_err(|error| damaged(&error))?;
+    let asked = asked(plan, &arguments.only)?;
     let file = match &arguments.file {
         Some(file) => file.clone(),
         None => equipment::experiment_folder(folder, &experiment)?,
@@ -196,11 +208,16 @@ fn resume(folder: &Path, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     if records.opened().is_none() {
         // The run was killed between making the draft and its first record, or the records are lost.
         draft.unbegun().map_err(|error| damaged(&error))?;
-        let mut caveats = caveats(&experiment, &full, locked, &equipment);
+        let mut caveats = caveats(&experiment, &asked.plan, locked, &equipment);
         caveats.extend(programs);
         records = open(&draft, &loaded, caveats)?;
     }
-    Ok((draft, equipment, plan, records))
+    Ok(Ready {
+        draft,
+        equipment,
+        asked,
+        records,
+    })
 }
 
 /// A machine that was started again is the same machine; it is said, because it may explain a drift.

@@ -22,7 +22,7 @@ mod standards;
 pub use caveats::caveats;
 pub use display::{display, expanded};
 pub use order::{Balance, balance};
-pub use select::{NothingSelected, only};
+pub use select::{Asked, NothingSelected, only};
 use standards::Standing;
 
 /// The JSON Schema of a plan, as `plan --format json` prints it.

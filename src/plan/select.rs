@@ -1,8 +1,11 @@
 //! `--only`: a part of a plan.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 
 use super::{Block, Plan, cost};
+use crate::model::BlockId;
 
 /// Patterns that select nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,8 +32,7 @@ pub enum NothingSelected {
 /// The blocks whose phase, candidate or own name (`fixed-rate.r01.plain`) matches one of the patterns,
 /// in the plan's order. `*` stands for any text, `?` for any one character. No patterns: the whole plan.
 ///
-/// A block depends on no other one, so a part can be measured alone; the draft stays incomplete,
-/// and cannot be published, until it has been resumed for the rest.
+/// A part is for looking at. What is measured of it is [`Asked`] of the whole plan.
 ///
 /// # Errors
 /// The first pattern that matches no block.
@@ -57,6 +59,47 @@ pub fn only(plan: &Plan, patterns: &[String]) -> Result<Plan, NothingSelected> {
         blocks,
         ..plan.clone()
     })
+}
+
+/// What is asked for of a plan: the whole of it, or some of its blocks, which keep their places in it.
+///
+/// A block depends on no other one, so a part can be measured alone; the draft stays incomplete,
+/// and cannot be published, until it has been resumed for the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The whole plan.
+    pub plan: Plan,
+    /// The blocks that are asked for; absent: every one.
+    part: Option<BTreeSet<BlockId>>,
+}
+
+impl Asked {
+    /// The blocks that one of the patterns names, as [`only`] reads them. No patterns: the whole plan.
+    ///
+    /// # Errors
+    /// The first pattern that matches no block.
+    pub fn of(plan: Plan, patterns: &[String]) -> Result<Self, NothingSelected> {
+        let part = match patterns {
+            [] => None,
+            named => Some(only(&plan, named)?.blocks.into_iter().map(|block| block.id)),
+        };
+        Ok(Self {
+            plan,
+            part: part.map(Iterator::collect),
+        })
+    }
+
+    /// Whether a block is asked for.
+    #[must_use]
+    pub fn includes(&self, block: &BlockId) -> bool {
+        self.part.as_ref().is_none_or(|part| part.contains(block))
+    }
+}
+
+impl From<Plan> for Asked {
+    fn from(plan: Plan) -> Self {
+        Self { plan, part: None }
+    }
 }
 
 fn names(glob: &Regex, block: &Block) -> bool {

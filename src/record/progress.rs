@@ -28,6 +28,8 @@ pub struct BlockProgress {
     pub id: BlockId,
     /// How each attempt ended, in order: the first is attempt 1.
     pub attempts: Vec<Ending>,
+    /// Whether it is asked for; one that is not is left for another session.
+    pub asked: bool,
 }
 
 impl BlockProgress {
@@ -47,7 +49,15 @@ impl BlockProgress {
         u32::try_from(used.count()).unwrap_or(u32::MAX)
     }
 
-    fn is_open(&self, attempts_allowed: u32) -> bool {
+    /// Whether it is asked for, has no valid attempt, and has tries left.
+    #[must_use]
+    pub fn is_open(&self, attempts_allowed: u32) -> bool {
+        self.asked && self.is_unmeasured(attempts_allowed)
+    }
+
+    /// Whether it has no valid attempt and has tries left, asked for or not.
+    #[must_use]
+    pub fn is_unmeasured(&self, attempts_allowed: u32) -> bool {
         !self.is_valid() && self.tries() < attempts_allowed
     }
 }
@@ -81,6 +91,15 @@ impl Progress {
         Ok(following.finish())
     }
 
+    /// The same, where only some blocks are asked for.
+    #[must_use]
+    pub fn asked_for(mut self, asked: impl Fn(&BlockId) -> bool) -> Self {
+        for block in &mut self.blocks {
+            block.asked = asked(&block.id);
+        }
+        self
+    }
+
     /// Each block in the plan's order.
     #[must_use]
     pub fn blocks(&self) -> &[BlockProgress] {
@@ -94,7 +113,7 @@ impl Progress {
     }
 
     /// What comes next: blocks in the plan's order; within a round those with fewer tries first, so
-    /// that an invalid block is tried again at the end of its round. Absent: nothing is left.
+    /// that an invalid block is tried again at the end of its round. Absent: nothing that is asked for is left.
     #[must_use]
     pub fn next(&self, attempts_allowed: u32) -> Option<Next> {
         let open = |block: &BlockProgress| block.is_open(attempts_allowed);
@@ -115,7 +134,7 @@ impl Progress {
         })
     }
 
-    /// Whether every block has a valid attempt or no tries left.
+    /// Whether every block that is asked for has a valid attempt or no tries left.
     #[must_use]
     pub fn complete(&self, attempts_allowed: u32) -> bool {
         self.next(attempts_allowed).is_none()

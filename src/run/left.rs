@@ -38,7 +38,7 @@ impl TimeLeft {
     /// The time that the open blocks will take if none is tried again.
     pub(super) fn of_open(&self, plan: &Plan, progress: &Progress, attempts: u32) -> Duration {
         let blocks = plan.blocks.iter().zip(progress.blocks());
-        let open = blocks.filter(|(_, so_far)| !so_far.is_valid() && so_far.tries() < attempts);
+        let open = blocks.filter(|(_, so_far)| so_far.is_open(attempts));
         let left: u64 = open.map(|(block, _)| load_ns(block) + self.beside_ns).sum();
         Duration::from_nanos(left)
     }

@@ -52,28 +52,30 @@ pub use rig::{
 pub use unmeasured::Unmeasured;
 
 use crate::model::Experiment;
-use crate::plan::Plan;
+use crate::plan::Asked;
 use crate::record::event::Rehearsed;
 use crate::record::{Journal, Progress, Records};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closing {
-    /// Whether every block has a valid attempt or no tries left.
+    /// Whether every block that was asked for has a valid attempt or no tries left.
     pub complete: bool,
     /// Why it ended, where it is not complete.
     pub because: Option<String>,
+    /// Blocks that nobody asked for, and that still have to be measured.
+    pub not_asked: usize,
     /// Blocks with a valid attempt.
     pub valid: usize,
     /// Blocks whose every try was invalid: exit code 6.
     pub invalid: usize,
-    /// Blocks that still have to be measured.
+    /// Blocks that were asked for and still have to be measured.
     pub left: usize,
     /// Candidates of whose valid blocks some hold no measurement: that is a result, and no number.
     pub unmeasured: Vec<Unmeasured>,
 }
 
-/// Measures every block of the plan that the earlier records do not have, into the journal.
+/// Measures every block that is asked for and that the earlier records do not have, into the journal.
 ///
 /// `earlier` holds the lines written so far, at least `opened`; a run that is complete already writes
 /// nothing. The first request to stop marks the block in progress and ends with a closing that is not
@@ -83,7 +85,7 @@ pub struct Closing {
 /// # Errors
 /// When the run cannot begin or go on. What was recorded until then stays, and can be resumed.
 pub async fn run(
-    plan: &Plan,
+    asked: &Asked,
     experiment: &Experiment,
     earlier: &Records,
     rig: &Rig,
@@ -92,7 +94,9 @@ pub async fn run(
     cancel: &Cancel,
 ) -> Result<Closing, RunError> {
     let files = Files::read(experiment, &rig.folder)?;
-    let mut progress = Progress::of(earlier, plan)?;
+    let plan = &asked.plan;
+    let progress = Progress::of(earlier, plan)?;
+    let mut progress = progress.asked_for(|block| asked.includes(block));
     if progress.complete(experiment.attempts) {
         let tally = unmeasured::Tally::of(earlier);
         return Ok(session::closing(

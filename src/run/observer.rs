@@ -16,9 +16,9 @@ pub enum Notice<'a> {
     Session {
         /// From 1; above 1 it goes on with an earlier one.
         number: u32,
-        /// Blocks that are done already.
+        /// Blocks that are asked for and done already.
         done: usize,
-        /// Blocks of the plan.
+        /// Blocks that are asked for.
         blocks: usize,
         /// Estimate of the time left.
         left: Duration,

@@ -11,6 +11,7 @@ use super::turn::{Stage, Turn};
 use super::unmeasured::Tally;
 use super::{Closing, calibration, rehearsal, role};
 use crate::model::candidate::Lifetime;
+use crate::model::plural::counted;
 use crate::plan::Plan;
 use crate::record::event::{Rehearsed, Session};
 use crate::record::progress::{self, Next};
@@ -65,9 +66,9 @@ fn begin(bench: &mut Bench<'_>, plan: &Plan, progress: &Progress) -> Result<(), 
         done: progress
             .blocks()
             .iter()
-            .filter(|block| block.is_valid())
+            .filter(|block| block.asked && block.is_valid())
             .count(),
-        blocks: plan.blocks.len(),
+        blocks: progress.blocks().iter().filter(|it| it.asked).count(),
         left,
     });
     Ok(())
@@ -199,9 +200,15 @@ fn close(
         Err(Broken::Fatal(error)) if error.keeps_nothing() => return Err(error),
         other => other,
     };
+    let whole = closing.complete && closing.not_asked == 0;
+    let part = || {
+        let blocks = counted(closing.not_asked as u64, "block was", "blocks were");
+        format!("{blocks} not asked for")
+    };
+    let because = closing.because.clone();
     bench.record(Event::Closed {
-        complete: closing.complete,
-        because: closing.because.clone(),
+        complete: whole,
+        because: because.or_else(|| (!whole && closing.complete).then(part)),
     })?;
     bench.sync()?;
     bench.notice(Notice::Closed(&closing));
@@ -222,16 +229,19 @@ pub(super) fn closing(
     because: Option<String>,
 ) -> Closing {
     let blocks = progress.blocks();
-    let valid = blocks.iter().filter(|block| block.is_valid()).count();
-    let spent = |block: &&progress::BlockProgress| !block.is_valid() && block.tries() >= attempts;
-    let invalid = blocks.iter().filter(spent).count();
-    let complete = progress.complete(attempts);
+    let count = |which: &dyn Fn(&progress::BlockProgress) -> bool| {
+        blocks.iter().filter(|block| which(block)).count()
+    };
+    let valid = count(&progress::BlockProgress::is_valid);
+    let left = count(&|block| block.is_open(attempts));
+    let not_asked = count(&|block| !block.asked && block.is_unmeasured(attempts));
     Closing {
-        complete,
-        because: if complete { None } else { because },
+        complete: left == 0,
+        because: because.filter(|_| left > 0),
+        not_asked,
         valid,
-        invalid,
-        left: blocks.len() - valid - invalid,
+        invalid: blocks.len() - valid - left - not_asked,
+        left,
         unmeasured: tally.unmeasured(),
     }
 }

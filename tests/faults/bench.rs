@@ -179,7 +179,7 @@ impl Case {
     fn measure(&self, rig: &Rig) -> Result<Vec<Event>, String> {
         let experiment = &self.experiment;
         run::preflight(experiment, rig).unwrap();
-        let plan = plan::build(experiment, None);
+        let plan = plan::build(experiment, None).into();
         let mut journal = MemoryJournal::default();
         journal.append(opened(experiment)).unwrap();
         let earlier = journal.records();

@@ -7,6 +7,7 @@ mod codes;
 mod experiment;
 mod faults;
 mod order;
+mod parts;
 mod standards;
 mod stopping;
 mod story;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use loadlab::engine::fake::{Effect, FakeAnswer, Fault};
 use loadlab::model::Role;
 use loadlab::model::experiment::{Experiment, PROTOCOL};
-use loadlab::plan::{self, Plan};
+use loadlab::plan::{self, Asked, Plan};
 use loadlab::record::event::{BlockFinished, Opened, RawFile};
 use loadlab::record::{Event, Journal, JournalError, MemoryJournal, Records};
 use loadlab::run::fake::{FakeRig, answer};
@@ -45,6 +45,8 @@ impl Journal for Noted<'_> {
 pub struct Story {
     pub experiment: Experiment,
     pub plan: Plan,
+    /// Patterns of the blocks that are asked for; none: every block.
+    pub only: Vec<String>,
     pub fakes: FakeRig,
     pub memory: MemoryJournal,
 }
@@ -62,6 +64,7 @@ impl Story {
         Self {
             experiment,
             plan,
+            only: Vec::new(),
             fakes,
             memory,
         }
@@ -91,9 +94,10 @@ impl Story {
             memory: &mut self.memory,
             calls: self.fakes.calls.clone(),
         };
-        let (plan, experiment, rig) = (&self.plan, &self.experiment, &self.fakes.rig);
+        let asked = Asked::of(self.plan.clone(), &self.only).unwrap();
+        let (experiment, rig) = (&self.experiment, &self.fakes.rig);
         run::run(
-            plan,
+            &asked,
             experiment,
             &earlier,
             rig,

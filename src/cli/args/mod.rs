@@ -272,7 +272,8 @@ pub struct Run {
     /// Go on with a draft where its records end.
     #[arg(long, value_name = "DRAFT")]
     pub resume: Option<PathBuf>,
-    /// Only blocks whose phase, candidate or id matches; the rest stays for `--resume`.
+    /// Only blocks whose phase, candidate or id matches; the rest stays for `--resume`, with another
+    /// pattern or without one.
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
     /// Measure without a lock; such a draft cannot be published.

@@ -35,7 +35,7 @@ pub fn selftest(arguments: &Selftest, ui: Ui) -> Result<(), Failure> {
     workplace.write(&file, &weights::manifest(&split))?;
     let experiment = pin(&workplace, &file, ui)?;
     let ready = run::begin(&words(&workplace, &file, arguments), ui)?;
-    let burnt = calibrate(&ready.1.rig.programs.stub)?;
+    let burnt = calibrate(&ready.equipment.rig.programs.stub)?;
     measure(&ready, hearing, ui)?;
     let table = compare(&ready, &experiment, &burnt)?;
     table::print(&table, &split, arguments.format, ui);
@@ -148,9 +148,13 @@ fn measure(ready: &Ready, hearing: Hearing, ui: Ui) -> Result<(), Failure> {
 /// Reads the draft back from the disk, estimates, and compares.
 fn compare(ready: &Ready, experiment: &Experiment, burnt: &[Burnt]) -> Result<Table, Failure> {
     let internal = |error: &dyn std::error::Error| Failure::caused(Code::Internal, error);
-    let folder = Folder::open(ready.0.folder()).map_err(|error| internal(&error))?;
+    let folder = Folder::open(ready.draft.folder()).map_err(|error| internal(&error))?;
     let material = Material::read(&folder).map_err(|error| internal(&error))?;
-    let records = ready.0.records().map_err(|error| internal(&error))?.records;
+    let records = ready
+        .draft
+        .records()
+        .map_err(|error| internal(&error))?
+        .records;
     let summary = material.summary();
     Ok(weights::judge(&Weighed {
         records: &records,

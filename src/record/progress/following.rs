@@ -42,6 +42,7 @@ impl<'a> Following<'a> {
         let blocks = plan.blocks.iter().map(|block| BlockProgress {
             id: block.id.clone(),
             attempts: Vec::new(),
+            asked: true,
         });
         Self {
             plan,
