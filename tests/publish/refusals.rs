@@ -2,9 +2,9 @@
 
 use loadlab::model::{Known, Share};
 use loadlab::record::{Draft, Inputs, layout};
-use loadlab::review::Material;
 use loadlab::review::publish::{PublishError, publish_with};
 use loadlab::review::refusal::check_with;
+use loadlab::review::{Folder, Material};
 
 use super::place::{Place, refusals, render, small};
 
@@ -92,6 +92,34 @@ fn a_source_that_cannot_be_named_is_not_published() {
     let told = refused_source(Known::Absent("no repository here".to_owned()));
     let expected = "the commit that the manifest came from is not known: no repository here; commit the experiment's folder, then measure again";
     assert_eq!(told, [expected]);
+}
+
+#[test]
+fn a_part_is_reported_as_one_gone_on_with_and_then_published() {
+    let root = tempfile::tempdir().unwrap();
+    let mut sample = small();
+    sample.only = vec!["gzip".to_owned()];
+    let draft = sample.draft(&root.path().join("runs/sample")).unwrap();
+    let material = Material::read(&Folder::open(draft.folder()).unwrap()).unwrap();
+    assert!(!material.summary().complete);
+    let files = loadlab::review::render(&material).unwrap();
+    let all = files.each(|_, content| {
+        let mut bytes = Vec::new();
+        content.write_to(&mut bytes).map(|()| bytes)
+    });
+    let page = String::from_utf8_lossy(&all.unwrap()["report/entry.md"]).into_owned();
+    assert!(page.contains("of a run that is not complete"), "{page}");
+    let told: Vec<String> = check_with(&draft, &render)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let expected =
+        "1 of 2 blocks are not measured yet; run it to its end with `loadlab run --resume`";
+    assert_eq!(told, [expected]);
+    sample.only.clear();
+    sample.go_on(&draft).unwrap();
+    assert_eq!(refusals(&draft, &render), [""; 0]);
+    publish_with(&draft, &root.path().join("results"), &render).unwrap();
 }
 
 #[test]

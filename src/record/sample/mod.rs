@@ -23,7 +23,7 @@ use super::memory::MemoryJournal;
 use super::progress::Progress;
 use crate::model::code::{GuardCode, Outcome};
 use crate::model::{CandidateName, Digest, EntryName, Experiment, Known, Program, Share};
-use crate::plan::Plan;
+use crate::plan::{Asked, Plan};
 use turn::Turn;
 
 /// What a made-up candidate costs.
@@ -78,6 +78,8 @@ pub struct Sample {
     pub attempts: u32,
     /// Planted differences of CPU, of the test server's, as shares; empty: no standards.
     pub standards: Vec<Share>,
+    /// Patterns of the blocks that are asked for; none: every block.
+    pub only: Vec<String>,
     /// What goes wrong, by the attempt as printed: `fixed-rate.r01.plain.a1`.
     pub faults: BTreeMap<String, Fault>,
 }
@@ -105,6 +107,7 @@ impl Default for Sample {
             seed: 1,
             attempts: 3,
             standards: Vec::new(),
+            only: Vec::new(),
             faults: BTreeMap::new(),
         }
     }
@@ -267,8 +270,9 @@ impl Sample {
         records: &Records,
         mut set_aside: Option<SetAside>,
     ) -> Result<(), Box<dyn std::error::Error>> {
-        let plan = self.plan();
-        let mut progress = Progress::of(records, &plan)?;
+        let asked = Asked::of(self.plan(), &self.only)?;
+        let plan = &asked.plan;
+        let mut progress = Progress::of(records, plan)?.asked_for(|block| asked.includes(block));
         let mut session = progress.sessions();
         if progress.complete(self.attempts) && is_closed(records) {
             return Ok(());
@@ -276,7 +280,7 @@ impl Sample {
         loop {
             session += 1;
             self.begin(journal, session, set_aside.take())?;
-            if self.session(journal, &plan, &mut progress, session)? {
+            if self.session(journal, plan, &mut progress, session)? {
                 return Ok(());
             }
         }
@@ -349,7 +353,7 @@ impl Sample {
             journal.sync()?;
         }
         journal.append(Event::Closed {
-            complete: true,
+            complete: self.only.is_empty(),
             because: None,
         })?;
         Ok(true)
