@@ -181,8 +181,9 @@ fn measure(experiment: &Experiment) -> Result<Timed, String> {
         .unwrap();
     let cancel = Cancel::default();
     let mut observer = Unobserved;
+    let asked = plan.into();
     let run = run::run(
-        &plan.into(),
+        &asked,
         experiment,
         &earlier,
         &rig,
