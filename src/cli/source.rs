@@ -6,8 +6,15 @@ use std::process::{Command, Stdio};
 use crate::model::reading::Known;
 use crate::record::event::SourceCommit;
 
-/// The commit that a manifest stands at, and whether its folder has changes. A manifest that git
-/// ignores or does not know comes from no commit.
+/// What loadlab itself writes into an experiment's folder: no change of the experiment.
+const OURS: [&str; 3] = [
+    ":(exclude)runs",
+    ":(exclude)results",
+    ":(exclude)EXCLUDED.md",
+];
+
+/// The commit that a manifest stands at, and whether its folder has changes other than drafts and
+/// entries. A manifest that git ignores or does not know comes from no commit.
 #[must_use]
 pub fn commit(folder: &Path, manifest: &str) -> Known<SourceCommit> {
     if git(folder, &["ls-files", "--error-unmatch", "--", manifest]).is_err() {
@@ -17,13 +24,38 @@ pub fn commit(folder: &Path, manifest: &str) -> Known<SourceCommit> {
         Ok(commit) => commit,
         Err(because) => return Known::Absent(because),
     };
-    let changes = git(folder, &["status", "--porcelain", "--", "."]);
+    let changes = changes(folder);
     let repository = git(folder, &["remote", "get-url", "origin"]).ok();
     Known::Value(SourceCommit {
         repository: repository.map(|address| without_credentials(&address)),
         commit,
         clean: changes.is_ok_and(|changes| changes.is_empty()),
     })
+}
+
+/// The experiment's changed or new files as git lists them, one a line.
+fn changes(folder: &Path) -> Result<String, String> {
+    let mut words = vec!["status", "--porcelain", "--", "."];
+    words.extend(OURS);
+    git(folder, &words)
+}
+
+/// Why a draft that is measured now could not be published for where its manifest comes from; absent: it
+/// could.
+#[must_use]
+pub fn unpublishable(folder: &Path, manifest: &str) -> Option<String> {
+    match commit(folder, manifest) {
+        Known::Absent(because) => Some(because),
+        Known::Value(source) if source.clean => None,
+        Known::Value(_) => {
+            let changes = changes(folder).unwrap_or_else(|because| because);
+            let changes: Vec<&str> = changes.lines().map(str::trim).collect();
+            Some(format!(
+                "the experiment's folder differs from its commit ({})",
+                changes.join(", ")
+            ))
+        }
+    }
 }
 
 /// The name that git knows the present person by.
@@ -62,7 +94,37 @@ fn without_credentials(address: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_credentials;
+    use std::path::Path;
+
+    use super::{git, unpublishable, without_credentials};
+
+    #[test]
+    fn what_loadlab_writes_is_no_change_and_the_rest_is_named() {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let folder = folder.path();
+        let write = |path: &str| {
+            let path = folder.join(path);
+            let parent = path.parent().expect("it lies in the folder");
+            std::fs::create_dir_all(parent).expect("a folder can be made");
+            std::fs::write(path, "x").expect("a file can be written");
+        };
+        let git = |words: &[&str]| git(folder, words).expect("git does it");
+        let now = || unpublishable(Path::new(folder), "experiment.yaml");
+        write("experiment.yaml");
+        git(&["init", "--quiet"]);
+        let unknown = "experiment.yaml is in no commit of a git repository";
+        assert_eq!(now().as_deref(), Some(unknown));
+        git(&["add", "."]);
+        let person = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        git(&[&person[..], &["commit", "--quiet", "--message", "x"]].concat());
+        for ours in ["runs/x/records.jsonl", "results/README.md", "EXCLUDED.md"] {
+            write(ours);
+        }
+        assert_eq!(now(), None);
+        write("entry.md.j2");
+        let named = "the experiment's folder differs from its commit (?? entry.md.j2)";
+        assert_eq!(now().as_deref(), Some(named));
+    }
 
     #[test]
     fn credentials_are_left_out() {

@@ -12,6 +12,8 @@ use crate::model::ExperimentName;
 pub fn new_experiment(name: &ExperimentName) -> BTreeMap<String, String> {
     let manifest = include_str!("init/experiment.yaml").replace("{NAME}", name.as_str());
     BTreeMap::from([
+        // Drafts are no part of an experiment.
+        (".gitignore".to_owned(), "/runs/\n".to_owned()),
         ("experiment.yaml".to_owned(), manifest),
         (
             "entry.md.j2".to_owned(),
