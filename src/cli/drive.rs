@@ -2,12 +2,11 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::equipment::Equipment;
 use super::failure::{Code, Failure};
-use super::paths;
 use super::progress::Progress;
 use super::run::Ready;
 use super::ui::{Ui, safe};
+use super::{leftovers, paths};
 use crate::model::plural::counted;
 use crate::record::WriteError;
 use crate::run::{Cancel, Closing, Observer, RunError};
@@ -101,7 +100,9 @@ pub fn drive(
         .map_err(|error| Failure::caused(Code::Damaged, &error))?;
     let mut writer = draft.writer().map_err(|error| unwritable(&error))?;
     let Hearing { runtime, signals } = hearing;
-    warn_of_leftovers(&runtime, equipment, ui);
+    for engine in equipment.rig.engines.values() {
+        runtime.block_on(leftovers::clear(engine.as_ref(), &equipment.rig.entry, ui));
+    }
     Ok(runtime.block_on(async {
         let signals = tokio::spawn(listen(signals, cancel.clone(), ui));
         let closing = crate::run::run(
@@ -131,25 +132,6 @@ fn unwritable(error: &WriteError) -> Failure {
             .hint("go on as the user that the draft belongs to, or give its folder to this one")
     } else {
         Failure::caused(Code::Damaged, error)
-    }
-}
-
-/// What a killed run left behind may use the cores that are measured on.
-fn warn_of_leftovers(runtime: &tokio::runtime::Runtime, equipment: &Equipment, ui: Ui) {
-    for engine in equipment.rig.engines.values() {
-        // Where it cannot be asked, the run says so itself.
-        let left = runtime.block_on(engine.leftovers()).unwrap_or_default();
-        if !left.is_empty() {
-            let groups = counted(
-                left.len() as u64,
-                "group of processes was",
-                "groups of processes were",
-            );
-            ui.warn(&format!(
-                "{groups} left behind by a run that was killed, and may disturb this one: \
-                 `loadlab gc` lists what was left, `loadlab gc --yes` removes it"
-            ));
-        }
     }
 }
 

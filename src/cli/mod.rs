@@ -10,6 +10,7 @@ mod explain;
 pub mod failure;
 mod gc;
 mod init;
+mod leftovers;
 mod lock;
 mod locked;
 mod man;

@@ -248,10 +248,19 @@ impl Engine for FakeEngine {
     }
 
     async fn leftovers(&self) -> Result<Vec<Leftover>, EngineError> {
-        Ok(Vec::new())
+        Ok(locked(&self.state).leftovers.clone())
     }
 
-    async fn remove(&self, _leftover: &Leftover) -> Result<(), EngineError> {
+    async fn remove(&self, leftover: &Leftover) -> Result<(), EngineError> {
+        let left = &mut locked(&self.state).leftovers;
+        let position = left.iter().position(|left| left == leftover);
+        let position = position.ok_or_else(|| EngineError {
+            operation: "remove",
+            object: format!("leftover of `{}`", leftover.entry),
+            because: "it is no leftover".to_owned(),
+            kind: Trouble::Failed,
+        })?;
+        left.remove(position);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::{Effect, Fault};
-use crate::engine::{Exit, Group, MemberEvent, MemberSpec, RoleSpec};
+use crate::engine::{Exit, Group, Leftover, MemberEvent, MemberSpec, RoleSpec};
 use crate::model::MemberName;
 
 pub(super) struct Load {
@@ -129,6 +129,7 @@ pub(super) struct State {
     pub(super) groups: BTreeMap<String, FakeGroup>,
     pub(super) faults: VecDeque<Fault>,
     pub(super) next: u16,
+    pub(super) leftovers: Vec<Leftover>,
     /// CPU time of groups that were released, by CPU.
     pub(super) past: BTreeMap<u32, u64>,
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use self::group::State;
-use super::{EngineError, Exit, Group, Trouble};
+use super::{EngineError, Exit, Group, Leftover, Trouble};
 use crate::model::Role;
 
 /// The environment variable that makes a fake member a load generator: how long its load takes, ns.
@@ -162,6 +162,7 @@ impl FakeEngine {
             groups: BTreeMap::new(),
             faults: VecDeque::new(),
             next: 0,
+            leftovers: Vec::new(),
             past: BTreeMap::new(),
         };
         Self {
@@ -175,6 +176,11 @@ impl FakeEngine {
     /// Makes the next call that fits go wrong.
     pub fn inject(&self, fault: Fault) {
         locked(&self.state).faults.push_back(fault);
+    }
+
+    /// Leaves something behind, as a killed run would.
+    pub fn leave(&self, leftover: Leftover) {
+        locked(&self.state).leftovers.push(leftover);
     }
 
     /// Faults that nothing has met.
