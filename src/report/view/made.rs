@@ -59,6 +59,16 @@ pub(crate) fn made<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
     table.filled()
 }
 
+/// The metric, with its role where that is not the candidate.
+pub(super) fn name(estimate: &Estimate) -> String {
+    let metric = wording::metric(estimate.metric);
+    if estimate.role == Role::Candidate || !estimate.metric.is_per_role() {
+        metric
+    } else {
+        format!("{metric} of {}", wording::role(&estimate.role))
+    }
+}
+
 fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
     let scale = shown::scale(estimate);
     let digits = shown::digits(estimate);
@@ -70,12 +80,6 @@ fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
     };
     let interval = estimate.interval.as_ref();
     let coverage = interval.map_or_else(|| NONE.to_owned(), |it| format::coverage(&it.coverage));
-    let role = if estimate.role == Role::Candidate || !estimate.metric.is_per_role() {
-        String::new()
-    } else {
-        format!(" of {}", wording::role(&estimate.role))
-    };
-    let name = format!("{}{role}", wording::metric(estimate.metric));
     let place = format!(
         "{}, {}",
         wording::scenario(source.experiment, &estimate.scenario),
@@ -84,7 +88,7 @@ fn made_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
     let mut beside: Vec<String> = shown::beside(estimate).into_iter().collect();
     beside.extend(estimate.because.clone());
     vec![
-        Cell::words(name).under(place),
+        Cell::words(name(estimate)).under(place),
         Cell::head(wording::candidate(source.experiment, &estimate.candidate)),
         Cell::words(wording::centre(estimate.centre)).under(wording::mark(estimate.mark)),
         Cell::number(format::count(estimate.n)),

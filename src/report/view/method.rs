@@ -25,9 +25,8 @@ pub(crate) fn paragraph(experiment: &Experiment, summary: &Summary) -> String {
         .map(|it| it.title.clone())
         .collect();
     let phases: Vec<String> = experiment.phases.values().map(phase).collect();
-    let kept: u64 = summary.cells.iter().map(|it| it.kept).sum();
     format!(
-        "{} ({}) answered {} ({}). {} {} {} In total {} of load in {} that count.",
+        "{} ({}) answered {} ({}). {} {} {} {}",
         capital(&wording::plural(
             candidates.len() as u64,
             "candidate",
@@ -43,8 +42,24 @@ pub(crate) fn paragraph(experiment: &Experiment, summary: &Summary) -> String {
         phases.join(" "),
         block(experiment),
         probe(experiment, summary),
-        span(summary.time.load_ms),
+        load(summary),
+    )
+}
+
+/// The load of all windows, and how many of them count: the time is that of excluded windows too.
+fn load(summary: &Summary) -> String {
+    let kept: u64 = summary.cells.iter().map(|it| it.kept).sum();
+    let excluded = summary.timeline.iter().filter(|it| !it.kept).count() as u64;
+    let time = span(summary.time.load_ms);
+    if excluded == 0 {
+        let measurements = wording::plural(kept, "measurement", "measurements");
+        return format!("In total {time} of load in {measurements} that count.");
+    }
+    format!(
+        "In total {time} of load, that of {} included; {} {}.",
+        wording::plural(excluded, "excluded measurement", "excluded measurements"),
         wording::plural(kept, "measurement", "measurements"),
+        if kept == 1 { "counts" } else { "count" },
     )
 }
 

@@ -292,7 +292,7 @@ fn changed_row(source: &Source<'_>, estimate: &Estimate) -> Vec<Cell> {
         wording::point(estimate.at)
     );
     vec![
-        Cell::words(wording::metric(estimate.metric)).under(place),
+        Cell::words(super::made::name(estimate)).under(place),
         Cell::head(wording::candidate(source.experiment, &estimate.candidate)),
         Cell::number(shown::value(estimate, scale))
             .under(shown::beside(estimate).unwrap_or_default()),
