@@ -9,8 +9,8 @@
 mod experiment;
 #[path = "programs/mod.rs"]
 mod programs;
-#[path = "run_loop/story.rs"]
-mod story;
+#[path = "programs/rig.rs"]
+mod rig;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::experiment::{common, experiment, rate};
+use crate::experiment::{common, experiment, opened, rate};
 use loadlab::engine::Engine;
 use loadlab::engine::process::{ProcessEngine, ProcessSettings};
 use loadlab::guard::Rules;
@@ -79,47 +79,6 @@ impl Timed {
     }
 }
 
-fn rig(folder: &Path) -> Result<Rig, String> {
-    let gate = PathBuf::from(env!("CARGO_BIN_EXE_loadlab"));
-    let stub = PathBuf::from(env!("CARGO_BIN_EXE_loadlab-stub"));
-    let generator = programs::generator().ok_or("loadlab-oha is not built")?;
-    let generator = Oha::find(Some(&generator)).unwrap().allowing_debug_builds();
-    let nginx = nginx::find().map_err(|error| error.to_string())?;
-    if host::online().count() < 2 {
-        return Err("there are fewer than two cores".to_owned());
-    }
-    let engine: Arc<dyn Engine> = Arc::new(
-        ProcessEngine::new(ProcessSettings {
-            gate_program: gate.clone(),
-            work: folder.join("work"),
-            state: folder.join("state"),
-            cgroups: true,
-        })
-        .map_err(|error| error.to_string())?,
-    );
-    Ok(Rig {
-        engines: BTreeMap::from([(EngineKind::Process, engine)]),
-        generator: Arc::new(generator),
-        host: Arc::new(ThisHost),
-        machine: host::facts(),
-        clock: Arc::new(KernelClock),
-        fixed_work: Arc::new(ProbeWork),
-        programs: Programs {
-            nginx,
-            stub,
-            found: BTreeMap::new(),
-        },
-        pinned: Arc::new(Unpinned),
-        rules: Rules::all(),
-        folder: folder.to_owned(),
-        entry: format!("run-process-{}-{}", std::process::id(), next())
-            .parse()
-            .unwrap(),
-        set_aside: None,
-        pin_itself: true,
-    })
-}
-
 /// One candidate, a stub that burns 100 us a request, one round, short windows.
 fn stubs() -> Experiment {
     let mut experiment = experiment();
@@ -165,7 +124,7 @@ fn measure(experiment: &Experiment) -> Result<Timed, String> {
     std::fs::set_permissions(folder.path(), readable).unwrap();
     let logs = folder.path().join("logs");
     std::fs::create_dir(&logs).unwrap();
-    let rig = rig(folder.path())?;
+    let rig = rig::rig(folder.path(), "run-process")?;
     run::preflight(experiment, &rig).unwrap();
     let plan = plan::build(experiment, None);
     let mut journal = Timed {
@@ -173,7 +132,7 @@ fn measure(experiment: &Experiment) -> Result<Timed, String> {
         at: Vec::new(),
         logs,
     };
-    journal.append(story::opened(experiment)).unwrap();
+    journal.append(opened(experiment)).unwrap();
     let earlier = journal.memory.records();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -264,10 +223,4 @@ fn a_real_block_without_load_takes_less_than_half_a_second() {
     let took = journal.between("probed", "block_finished");
     eprintln!("a block without load: {took:?}");
     assert!(took < Duration::from_millis(500), "{took:?}");
-}
-
-/// Tells the runs of this process apart: tests run side by side.
-fn next() -> u32 {
-    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }

@@ -12,6 +12,7 @@ use super::{drive, paths, run, validate};
 use crate::estimate::pilot::{RoundsNeeded, deviations, rounds_needed, spread};
 use crate::estimate::summary::{Decimal, RecoveredStandards};
 use crate::estimate::{self, Summary};
+use crate::model::plural::lasting;
 use crate::model::{Caveat, Experiment, Share};
 use crate::plan;
 use crate::record::{Draft, Inputs};
@@ -191,7 +192,7 @@ fn shown(found: &Found) -> String {
         (Some(rounds), Some(seconds)) => say(format_args!(
             "A difference of {difference} needs {rounds} rounds to be shown in nine of ten runs: \
              the experiment then takes about {}.",
-            minutes(seconds)
+            lasting(seconds)
         )),
         _ => say(format_args!(
             "A difference of {difference} is not shown here by {} rounds either: measure longer windows, \
@@ -200,12 +201,4 @@ fn shown(found: &Found) -> String {
         )),
     }
     text
-}
-
-fn minutes(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::ui::{Ui, safe};
-use crate::model::plural::counted;
+use crate::model::plural::{counted, lasting};
 use crate::model::reading::Known;
 use crate::model::{LatencyValue, Quantile, Role};
 use crate::record::event::{BlockFinished, Measured, Rehearsed};
@@ -62,7 +62,7 @@ impl Progress {
         let readings = std::mem::take(&mut self.readings);
         let mut text = ended(finished, &readings.join("; "), again);
         if self.bar.is_none() {
-            text = format!("{text}  [{} left]", time(left));
+            text = format!("{text}  [{} left]", lasting(left.as_secs()));
         }
         self.line(&text);
         if let Some(bar) = &self.bar
@@ -91,7 +91,7 @@ impl Observer for Progress {
                 self.line(&format!(
                     "{verb}: {done} of {} done, about {} left",
                     counted(blocks as u64, "block", "blocks"),
-                    time(left)
+                    lasting(left.as_secs())
                 ));
             }
             Notice::Calibrating { reading, of } => {
@@ -100,7 +100,7 @@ impl Observer for Progress {
             Notice::Rehearsing(candidate) => self.now(format!("rehearsing {candidate}")),
             Notice::Rehearsed(rehearsed) => self.line(&rehearsal(rehearsed)),
             Notice::BlockStarted { attempt, left, .. } => {
-                self.now(format!("{attempt}, about {} left", time(left)));
+                self.now(format!("{attempt}, about {} left", lasting(left.as_secs())));
             }
             Notice::Probing(attempt) => self.now(format!("{attempt}: probe")),
             Notice::Step { attempt, what, .. } => self.now(format!("{attempt}: {}", safe(what))),
@@ -256,30 +256,11 @@ fn no_number(it: &Unmeasured) -> String {
     )
 }
 
-/// A length of time for a person: `3 min 20 s`.
-#[must_use]
-pub fn time(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
-        (0, 0, seconds) => format!("{seconds} s"),
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{hours} h {minutes} min"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{GuardCode, Outcome};
     use crate::record::event::Breach;
-
-    #[test]
-    fn times_are_for_people() {
-        let shown = |seconds| time(Duration::from_secs(seconds));
-        assert_eq!(shown(7), "7 s");
-        assert_eq!(shown(200), "3 min 20 s");
-        assert_eq!(shown(7260), "2 h 1 min");
-    }
 
     #[test]
     fn the_end_names_who_gave_no_number() {

@@ -6,7 +6,7 @@ use super::{Block, Plan};
 use crate::model::code::Caveat;
 use crate::model::cores::Sharing;
 use crate::model::experiment::OrderRule;
-use crate::model::plural::{counted, noun};
+use crate::model::plural::{counted, lasting, noun};
 use crate::model::text::is_treacherous;
 use crate::model::unit::Bytes;
 use crate::model::{Budget, Definition, EngineKind, Experiment, LoadShape, Phase, Program, Role};
@@ -320,10 +320,10 @@ fn costs(plan: &Plan) -> String {
         &mut text,
         format_args!(
             "\ntime  about {}, of which load {} ({} %) and warm-up {}",
-            time(totals.wall_seconds),
-            time(totals.load_seconds),
+            lasting(totals.wall_seconds),
+            lasting(totals.load_seconds),
             share.unwrap_or(0),
-            time(totals.warmup_seconds),
+            lasting(totals.warmup_seconds),
         ),
     );
     if let Some(added) = &totals.standards {
@@ -332,9 +332,9 @@ fn costs(plan: &Plan) -> String {
             &mut text,
             format_args!(
                 "      and {} for the standards ({} %): {} altogether",
-                time(added.wall_seconds),
+                lasting(added.wall_seconds),
                 (added.wall_seconds * 100).checked_div(whole).unwrap_or(0),
-                time(whole),
+                lasting(whole),
             ),
         );
     }
@@ -343,15 +343,6 @@ fn costs(plan: &Plan) -> String {
         format_args!("disk  about {}", size(totals.whole_disk_bytes())),
     );
     text
-}
-
-/// Seconds in the two largest units.
-fn time(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-    }
 }
 
 /// Bytes in whole MiB, rounded up.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::doctored::{Doctored, Machine, SlowFrom};
-use crate::experiment::{common, only_one_block, rate};
+use crate::experiment::{common, only_one_block, opened, rate};
 use crate::hand::{Act, Watcher, When};
 use loadlab::engine::Engine;
 use loadlab::engine::process::{ProcessEngine, ProcessSettings};
@@ -161,7 +161,7 @@ impl Case {
         let folder = tempfile::tempdir().unwrap();
         let readable = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(folder.path(), readable).unwrap();
-        let mut rig = rig(folder.path())?;
+        let mut rig = crate::rig::rig(folder.path(), "faults")?;
         if let Some(change) = self.machine {
             rig.host = Arc::new(Machine::changing(change));
         }
@@ -267,7 +267,7 @@ pub fn unfit() -> Option<String> {
         return Some("there are fewer than two cores".to_owned());
     }
     let folder = tempfile::tempdir().unwrap();
-    match rig(folder.path()) {
+    match crate::rig::rig(folder.path(), "faults") {
         Err(because) => Some(because),
         Ok(rig) => {
             let facts = rig.engines[&EngineKind::Process].describe();
@@ -275,66 +275,4 @@ pub fn unfit() -> Option<String> {
             (!enforced).then(|| "control groups cannot be made here".to_owned())
         }
     }
-}
-
-fn rig(folder: &Path) -> Result<Rig, String> {
-    let gate = PathBuf::from(env!("CARGO_BIN_EXE_loadlab"));
-    let stub = PathBuf::from(env!("CARGO_BIN_EXE_loadlab-stub"));
-    let generator = crate::programs::generator().ok_or("loadlab-oha is not built")?;
-    let generator = Oha::find(Some(&generator)).unwrap().allowing_debug_builds();
-    let generator: Arc<dyn LoadGenerator> = Arc::new(generator);
-    let nginx = nginx::find().map_err(|error| error.to_string())?;
-    let engine: Arc<dyn Engine> = Arc::new(
-        ProcessEngine::new(ProcessSettings {
-            gate_program: gate,
-            work: folder.join("work"),
-            state: folder.join("state"),
-            cgroups: true,
-        })
-        .map_err(|error| error.to_string())?,
-    );
-    Ok(Rig {
-        engines: BTreeMap::from([(EngineKind::Process, engine)]),
-        generator,
-        host: Arc::new(ThisHost),
-        machine: host::facts(),
-        clock: Arc::new(KernelClock),
-        fixed_work: Arc::new(ProbeWork),
-        programs: Programs {
-            nginx,
-            stub,
-            found: BTreeMap::new(),
-        },
-        pinned: Arc::new(Unpinned),
-        rules: Rules::all(),
-        folder: folder.to_owned(),
-        entry: format!("faults-{}-{}", std::process::id(), next())
-            .parse()
-            .unwrap(),
-        set_aside: None,
-        pin_itself: true,
-    })
-}
-
-fn next() -> u64 {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    NUMBER.fetch_add(1, Ordering::Relaxed)
-}
-
-fn opened(experiment: &Experiment) -> Event {
-    let digest = loadlab::model::Digest::of(b"faults");
-    Event::Opened(Box::new(Opened {
-        format: loadlab::record::event::RECORD_FORMAT,
-        protocol: experiment.protocol,
-        experiment: experiment.name.clone(),
-        entry: "2026-01-01.abc".parse().unwrap(),
-        version: "0".to_owned(),
-        program: loadlab::model::Known::Value(digest),
-        manifest: digest,
-        lock: None,
-        expanded: digest,
-        plan: digest,
-        caveats: Vec::new(),
-        source: loadlab::model::Known::Absent("a test".to_owned()),
-    }))
 }

@@ -12,6 +12,8 @@
 mod experiment;
 #[path = "../programs/mod.rs"]
 mod programs;
+#[path = "../programs/rig.rs"]
+mod rig;
 
 mod bench;
 mod cases;

@@ -20,6 +20,16 @@ pub fn pin_again(
     lock::pin(experiment, &mut machine, Some(previous), upgrade)
 }
 
+/// The lock of a study as this model has it, made on a machine where everything is there.
+fn pinned(model: &Value) -> Result<Lock, PinFaults> {
+    lock::pin(
+        &experiment(model),
+        &mut Machine::default(),
+        None,
+        &Upgrade::None,
+    )
+}
+
 pub fn named(name: &str) -> Upgrade {
     Upgrade::Names(BTreeSet::from([name.to_owned()]))
 }
@@ -113,13 +123,7 @@ fn all_faults_come_at_once() {
         "/candidates/go/definition/members/main/program/command",
         json!(["{{ service.postgres.host }}"]),
     );
-    let faults = lock::pin(
-        &experiment(&model),
-        &mut Machine::default(),
-        None,
-        &Upgrade::None,
-    )
-    .unwrap_err();
+    let faults = pinned(&model).unwrap_err();
     assert_eq!(faults.0.len(), 1);
     let mut machine = Machine {
         missing: BTreeSet::from(["php-fpm", "postgres", PROBE]),
@@ -152,14 +156,9 @@ fn programs_are_found_in_every_kind_of_command() {
             "/candidates/go/definition/values/tool",
             json!("tool-8"),
         );
-        lock::pin(
-            &experiment(&model),
-            &mut Machine::default(),
-            None,
-            &Upgrade::None,
-        )
-        .map(|lock| lock.programs.into_keys().collect::<Vec<_>>().join(" "))
-        .map_err(|faults| faults.to_string())
+        pinned(&model)
+            .map(|lock| lock.programs.into_keys().collect::<Vec<_>>().join(" "))
+            .map_err(|faults| faults.to_string())
     };
     let rest = "frankenphp nginx php-fpm postgres psql";
     assert_eq!(programs(json!(["{{ work }}/serve"])).unwrap(), rest);
@@ -219,13 +218,7 @@ fn one_program_has_one_version_rule() {
         "/candidates/go/definition/members/main/program",
         program,
     );
-    let faults = lock::pin(
-        &experiment(&model),
-        &mut Machine::default(),
-        None,
-        &Upgrade::None,
-    )
-    .unwrap_err();
+    let faults = pinned(&model).unwrap_err();
     assert!(
         faults
             .to_string()

@@ -15,6 +15,8 @@ use loadlab::model::phase::{LoadCommon, LoadShape, Phase};
 use loadlab::model::probe::{Probe, ProbeTimes};
 use loadlab::model::scenario::{ContractCheck, Expect, ExpectBody, Request, Scenario};
 use loadlab::model::{Budget, Bytes, EngineKind, Nanoseconds, Rate, Role, Share};
+use loadlab::record::Event;
+use loadlab::record::event::Opened;
 
 /// A rate as a manifest writes it.
 pub fn rate(text: &str) -> Rate {
@@ -214,4 +216,23 @@ pub fn only_one_block() -> Experiment {
     experiment.phases[0].candidates = vec!["one".parse().unwrap()];
     experiment.candidates.truncate(1);
     experiment
+}
+
+/// The first record of such an experiment.
+pub fn opened(experiment: &Experiment) -> Event {
+    let digest = loadlab::model::Digest::of(b"story");
+    Event::Opened(Box::new(Opened {
+        format: loadlab::record::event::RECORD_FORMAT,
+        protocol: PROTOCOL,
+        experiment: experiment.name.clone(),
+        entry: "2026-01-01.abc".parse().unwrap(),
+        version: "0".to_owned(),
+        program: loadlab::model::Known::Value(digest),
+        manifest: digest,
+        lock: None,
+        expanded: digest,
+        plan: digest,
+        caveats: Vec::new(),
+        source: loadlab::model::Known::Absent("a story".to_owned()),
+    }))
 }

@@ -5,11 +5,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::experiment::opened;
 use loadlab::engine::fake::{Effect, FakeAnswer, Fault};
 use loadlab::model::Role;
-use loadlab::model::experiment::{Experiment, PROTOCOL};
+use loadlab::model::experiment::Experiment;
 use loadlab::plan::{self, Asked, Plan};
-use loadlab::record::event::{BlockFinished, Opened, RawFile};
+use loadlab::record::event::{BlockFinished, RawFile};
 use loadlab::record::{Event, Journal, JournalError, MemoryJournal, Records};
 use loadlab::run::fake::{FakeRig, answer};
 use loadlab::run::{self, Cancel, Closing, Notice, Observer, RunError, Unobserved};
@@ -139,24 +140,6 @@ fn shown(finished: &BlockFinished) -> String {
     format!("{} {}", finished.attempt, words.join(" "))
         .trim_end()
         .to_owned()
-}
-
-pub fn opened(experiment: &Experiment) -> Event {
-    let digest = loadlab::model::Digest::of(b"story");
-    Event::Opened(Box::new(Opened {
-        format: loadlab::record::event::RECORD_FORMAT,
-        protocol: PROTOCOL,
-        experiment: experiment.name.clone(),
-        entry: "2026-01-01.abc".parse().unwrap(),
-        version: "0".to_owned(),
-        program: loadlab::model::Known::Value(digest),
-        manifest: digest,
-        lock: None,
-        expanded: digest,
-        plan: digest,
-        caveats: Vec::new(),
-        source: loadlab::model::Known::Absent("a story".to_owned()),
-    }))
 }
 
 /// Asks to stop at the n-th notice.
