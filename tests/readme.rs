@@ -129,6 +129,14 @@ fn the_test_command_is_what_ci_calls() {
 /// Two runs want the same CPUs, so one waits for the other.
 static ONE_RUN: Mutex<()> = Mutex::new(());
 
+/// Who commits: git asks for a name, which a reader has set.
+const READER: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "reader"),
+    ("GIT_AUTHOR_EMAIL", "reader@example.org"),
+    ("GIT_COMMITTER_NAME", "reader"),
+    ("GIT_COMMITTER_EMAIL", "reader@example.org"),
+];
+
 /// A shell as a reader has it: what cargo sets for a test would make the build scripts that watch
 /// these variables run again, and the binaries would change under whoever uses them.
 fn shell(script: &str, folder: &Path) -> Command {
@@ -151,6 +159,7 @@ fn shell(script: &str, folder: &Path) -> Command {
     shell
         .env("CARGO_TARGET_DIR", release.parent().unwrap())
         .env("NO_COLOR", "1")
+        .envs(READER)
         .env_remove("CI");
     shell
 }

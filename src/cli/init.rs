@@ -48,8 +48,11 @@ pub fn init(arguments: &Init, ui: Ui) -> Result<(), Failure> {
     // Half an experiment would stand in the way of the next try.
     written.inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))?;
     let manifest = paths::shown(&folder.join("experiment.yaml"));
+    let folder = paths::shown(&folder);
     ui.result(&format!(
-        "wrote {manifest}\n\nnext:\n  loadlab validate {manifest}\n  loadlab lock {manifest}\n  loadlab run {manifest}"
+        "wrote {manifest}\n\nnext:\n  loadlab validate {manifest}\n  loadlab lock {manifest}\n  \
+         git add {folder}, and commit: only what is committed before it is measured can be published\n  \
+         loadlab run {manifest}"
     ));
     Ok(())
 }

@@ -22,7 +22,14 @@ use crate::record::{Event, Records};
 pub fn run(arguments: &Run, ui: Ui) -> Result<(), Failure> {
     let ready = match &arguments.resume {
         Some(folder) => resume(folder, arguments, ui)?,
-        None => begin(arguments, ui)?,
+        None => {
+            let loaded = load(arguments, ui)?;
+            let ready = begin_with(&loaded, arguments, ui)?;
+            if !arguments.unlocked {
+                warn_of_source(&loaded, ui);
+            }
+            ready
+        }
     };
     let ended = drive::measure(&ready, ui)?;
     ended.complete()?;
@@ -50,12 +57,19 @@ pub struct Ready {
 /// # Errors
 /// When something is missing or unfit.
 pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
+    begin_with(&load(arguments, ui)?, arguments, ui)
+}
+
+fn load(arguments: &Run, ui: Ui) -> Result<Loaded, Failure> {
     let file = arguments
         .file
         .as_deref()
         .expect("the command line asks for a file or a draft");
-    let loaded = validate::load(file, arguments.profile.as_deref(), ui)?;
-    let lock = lock_of(&loaded, arguments.unlocked, ui)?;
+    validate::load(file, arguments.profile.as_deref(), ui)
+}
+
+fn begin_with(loaded: &Loaded, arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
+    let lock = lock_of(loaded, arguments.unlocked, ui)?;
     let locked = lock.as_ref().map(|(locked, _)| locked);
     let plan = plan::build(&loaded.experiment, locked.map(|locked| &locked.lock));
     let asked = asked(plan, &arguments.only)?;
@@ -63,7 +77,7 @@ pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
     let programs = equipment.check_programs(&loaded.experiment, locked, ui)?;
     equipment.take_cores(&loaded.experiment)?;
     let inputs = inputs(
-        &loaded,
+        loaded,
         lock.as_ref().map(|(_, bytes)| bytes.clone()),
         asked.plan.clone(),
         &equipment,
@@ -76,7 +90,7 @@ pub fn begin(arguments: &Run, ui: Ui) -> Result<Ready, Failure> {
         .unwrap_or_else(|| paths::root(&loaded.folder).join("runs"));
     let draft = create(&runs.join(loaded.experiment.name.as_str()), &inputs)?;
     equipment.name(draft.entry());
-    let records = open(&draft, &loaded, caveats)?;
+    let records = open(&draft, loaded, caveats)?;
     Ok(Ready {
         draft,
         equipment,
@@ -97,7 +111,7 @@ pub fn open(
     let origin = Origin {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         program: equipment::own_digest(),
-        source: source::commit(&loaded.folder, &format!("{}.yaml", loaded.stem)),
+        source: source::commit(&loaded.folder, &manifest_name(loaded)),
         caveats,
     };
     let disk = |error: &dyn std::error::Error| Failure::caused(Code::Unfit, error);
@@ -117,6 +131,20 @@ fn lock_of(loaded: &Loaded, unlocked: bool, ui: Ui) -> Result<Option<(Locked, Ve
         return Ok(None);
     }
     locked::require(loaded, ui).map(Some)
+}
+
+fn manifest_name(loaded: &Loaded) -> String {
+    format!("{}.yaml", loaded.stem)
+}
+
+/// Publishing asks for a manifest from a commit; after the run it would be too late to hear of it.
+fn warn_of_source(loaded: &Loaded, ui: Ui) {
+    if let Some(because) = source::unpublishable(&loaded.folder, &manifest_name(loaded)) {
+        ui.warn(&format!(
+            "this draft cannot be published: {}; commit before measuring",
+            safe(&because)
+        ));
+    }
 }
 
 fn asked(plan: Plan, patterns: &[String]) -> Result<Asked, Failure> {

@@ -9,9 +9,13 @@ fn writes_an_experiment_that_validates_and_plans() {
     told.is(
         0,
         "wrote my-server/experiment.yaml\n\nnext:\n  loadlab validate my-server/experiment.yaml\n  \
-         loadlab lock my-server/experiment.yaml\n  loadlab run my-server/experiment.yaml\n",
+         loadlab lock my-server/experiment.yaml\n  \
+         git add my-server, and commit: only what is committed before it is measured can be published\n  \
+         loadlab run my-server/experiment.yaml\n",
         "",
     );
+    let ignored = std::fs::read_to_string(story.path().join("my-server/.gitignore"));
+    assert_eq!(ignored.unwrap(), "/runs/\n");
     let before = story.files();
     story
         .tell(&["validate", "my-server"])
