@@ -12,28 +12,18 @@ mod programs;
 #[path = "programs/rig.rs"]
 mod rig;
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::experiment::{common, experiment, opened, rate};
-use loadlab::engine::Engine;
-use loadlab::engine::process::{ProcessEngine, ProcessSettings};
-use loadlab::guard::Rules;
-use loadlab::load::oha::Oha;
-use loadlab::measure::host;
 use loadlab::model::candidate::{Program, Witness};
 use loadlab::model::stub::{Stub, StubFaults};
 use loadlab::model::{Bytes, EngineKind, Experiment, Known, Nanoseconds, Role};
 use loadlab::plan;
-use loadlab::probe::nginx;
 use loadlab::record::event::{Measured, RawFile};
 use loadlab::record::{Event, Journal, JournalError, MemoryJournal};
-use loadlab::run::{
-    self, Cancel, KernelClock, ProbeWork, Programs, Rig, ThisHost, Unobserved, Unpinned,
-};
+use loadlab::run::{self, Cancel, Unobserved};
 
 /// A journal in memory that remembers when each line came, with a folder for logs.
 struct Timed {

@@ -1,20 +1,14 @@
 //! A case: an experiment of one short block, a rig of real programs, and what is done to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::doctored::{Doctored, Machine, SlowFrom};
 use crate::experiment::{common, only_one_block, opened, rate};
 use crate::hand::{Act, Watcher, When};
-use loadlab::engine::Engine;
-use loadlab::engine::process::{ProcessEngine, ProcessSettings};
 use loadlab::guard::Rules;
-use loadlab::load::LoadGenerator;
-use loadlab::load::oha::Oha;
 use loadlab::measure::host;
 use loadlab::model::candidate::{Process, Program, Witness};
 use loadlab::model::reading::HostReading;
@@ -22,10 +16,9 @@ use loadlab::model::scenario::ExpectBody;
 use loadlab::model::thresholds::Thresholds;
 use loadlab::model::{Definition, EngineKind, Experiment, GuardCode, Nanoseconds, Share, Template};
 use loadlab::plan;
-use loadlab::probe::nginx;
-use loadlab::record::event::{Measured, Opened};
+use loadlab::record::event::Measured;
 use loadlab::record::{Event, Journal as _, MemoryJournal};
-use loadlab::run::{self, Cancel, KernelClock, ProbeWork, Programs, Rig, ThisHost, Unpinned};
+use loadlab::run::{self, Cancel, Rig};
 
 /// What a fault is done to, and how.
 pub struct Case {
