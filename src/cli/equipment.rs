@@ -15,7 +15,7 @@ use crate::load::oha::{Oha, PROGRAM};
 use crate::load::{LoadGenerator, stub};
 use crate::lock::{self, Locked, Resolver as _};
 use crate::measure::host;
-use crate::model::facts::EngineFacts;
+use crate::model::facts::{EngineFacts, SharedCore};
 use crate::model::reading::{CpuTimes, Known};
 use crate::model::{Caveat, CpuSet, Digest, EngineKind, EntryName, Experiment};
 use crate::probe::nginx;
@@ -196,30 +196,18 @@ impl Equipment {
 
     /// Hyper-thread siblings in two roles, or that the machine does not say.
     fn siblings(&self, experiment: &Experiment) -> Vec<(Caveat, String)> {
-        let siblings = match &self.rig.machine.siblings {
-            Known::Value(siblings) => siblings,
-            Known::Absent(because) => return vec![(Caveat::SiblingsUnknown, because.clone())],
+        let shared = match self.rig.machine.shared_cores(&experiment.cores) {
+            Known::Value(shared) => shared,
+            Known::Absent(because) => return vec![(Caveat::SiblingsUnknown, because)],
         };
-        let mut caveats = Vec::new();
-        let roles: Vec<_> = experiment.cores.iter().collect();
-        for (position, (role, cpus)) in roles.iter().enumerate() {
-            for (other, others) in &roles[position + 1..] {
-                let shared = cpus.iter().find(|cpu| {
-                    siblings.get(cpu).is_some_and(|siblings| {
-                        siblings
-                            .iter()
-                            .any(|sibling| sibling != *cpu && others.contains(sibling))
-                    })
-                });
-                if let Some(cpu) = shared {
-                    caveats.push((
-                        Caveat::SiblingCores,
-                        format!("a sibling of CPU {cpu} of {role} belongs to {other}"),
-                    ));
-                }
-            }
-        }
-        caveats
+        let told = |it: SharedCore<'_>| {
+            let text = format!(
+                "a sibling of CPU {} of {} belongs to {}",
+                it.cpu, it.role, it.other
+            );
+            (Caveat::SiblingCores, text)
+        };
+        shared.into_iter().map(told).collect()
     }
 }
 

@@ -30,6 +30,7 @@ pub fn commit(folder: &Path, manifest: &str) -> Known<SourceCommit> {
         repository: repository.map(|address| without_credentials(&address)),
         commit,
         clean: changes.is_ok_and(|changes| changes.is_empty()),
+        manifest: git(folder, &["ls-files", "--full-name", "--", manifest]).ok(),
     })
 }
 
@@ -96,7 +97,8 @@ fn without_credentials(address: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{git, unpublishable, without_credentials};
+    use super::{commit, git, unpublishable, without_credentials};
+    use crate::model::reading::Known;
 
     #[test]
     fn what_loadlab_writes_is_no_change_and_the_rest_is_named() {
@@ -121,6 +123,11 @@ mod tests {
             write(ours);
         }
         assert_eq!(now(), None);
+        let manifest = match commit(folder, "experiment.yaml") {
+            Known::Value(source) => source.manifest,
+            Known::Absent(because) => Some(because),
+        };
+        assert_eq!(manifest.as_deref(), Some("experiment.yaml"));
         write("entry.md.j2");
         let named = "the experiment's folder differs from its commit (?? entry.md.j2)";
         assert_eq!(now().as_deref(), Some(named));

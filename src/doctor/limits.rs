@@ -149,25 +149,9 @@ fn siblings(case: &Case<'_>) -> Option<Seen> {
     } else {
         Symptom::SharedSiblings
     };
-    let siblings = match &case.signs.facts.siblings {
-        Known::Value(siblings) => siblings,
-        Known::Absent(because) => {
-            return Some((code, format!("siblings are not known: {because}")));
-        }
+    let text = match case.signs.facts.shared_cores(&case.wanted.cores) {
+        Known::Absent(because) => format!("siblings are not known: {because}"),
+        Known::Value(shared) => shared.first()?.to_string(),
     };
-    let roles: Vec<_> = case.wanted.cores.iter().collect();
-    for (position, (role, cpus)) in roles.iter().enumerate() {
-        for (other, others) in &roles[position + 1..] {
-            let shared = cpus.iter().find_map(|cpu| {
-                let of_it = siblings.get(&cpu)?;
-                let sibling = of_it.iter().find(|it| *it != cpu && others.contains(*it))?;
-                Some((cpu, sibling))
-            });
-            if let Some((cpu, sibling)) = shared {
-                let text = format!("CPU {cpu} of {role} and CPU {sibling} of {other} are one core");
-                return Some((code, text));
-            }
-        }
-    }
-    None
+    Some((code, text))
 }

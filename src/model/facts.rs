@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cores::CpuSet;
 use super::digest::Digest;
 use super::reading::Known;
-use super::role::EngineKind;
+use super::role::{EngineKind, Role};
 
 /// Name and version of the load generator that this build brings.
 pub const GENERATOR: &str = "oha 1.16.0";
@@ -57,7 +57,68 @@ pub struct HostFacts {
     pub machine: Known<Digest>,
 }
 
+/// A CPU of one role whose hyper-thread sibling belongs to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedCore<'a> {
+    /// The CPU.
+    pub cpu: u32,
+    /// Whose it is.
+    pub role: &'a Role,
+    /// The other thread of its core.
+    pub sibling: u32,
+    /// Whose that is.
+    pub other: &'a Role,
+}
+
+impl std::fmt::Display for SharedCore<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            cpu,
+            role,
+            sibling,
+            other,
+        } = self;
+        write!(
+            f,
+            "CPU {cpu} of {role} and CPU {sibling} of {other} are one core"
+        )
+    }
+}
+
 impl HostFacts {
+    /// The first core that each two roles share by its threads; absent: the machine does not say which
+    /// CPUs are siblings.
+    #[must_use]
+    pub fn shared_cores<'a>(
+        &self,
+        cores: &'a BTreeMap<Role, CpuSet>,
+    ) -> Known<Vec<SharedCore<'a>>> {
+        let siblings = match &self.siblings {
+            Known::Value(siblings) => siblings,
+            Known::Absent(because) => return Known::Absent(because.clone()),
+        };
+        let roles: Vec<_> = cores.iter().collect();
+        let mut shared = Vec::new();
+        for (position, (role, cpus)) in roles.iter().enumerate() {
+            for (other, others) in &roles[position + 1..] {
+                let first = cpus.iter().find_map(|cpu| {
+                    let threads = siblings.get(&cpu)?;
+                    let sibling = threads
+                        .iter()
+                        .find(|it| *it != cpu && others.contains(*it))?;
+                    Some((cpu, sibling))
+                });
+                shared.extend(first.map(|(cpu, sibling)| SharedCore {
+                    cpu,
+                    role,
+                    sibling,
+                    other,
+                }));
+            }
+        }
+        Known::Value(shared)
+    }
+
     /// The machine's identity: the same after a restart, another one after an upgrade of its kernel.
     /// The boot and what counts up are left out.
     #[must_use]

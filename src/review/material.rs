@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use super::{Files, Folder, FolderError};
+use super::{Files, Folder, FolderError, verify};
 use crate::estimate::{self, Reading, Readings, Summary};
 use crate::lock::Lock;
 use crate::model::facts::HostFacts;
@@ -128,7 +128,15 @@ impl Material {
             })
         });
         let files: Vec<WitnessFile> = files.collect::<Result<_, FolderError>>()?;
-        Self::read_with(folder, files)
+        let material = Self::read_with(folder, files)?;
+        let faults = verify::of_inputs(&material.opened, &material.digests());
+        match faults.into_iter().next() {
+            None => Ok(material),
+            Some(fault) => Err(MaterialError::File {
+                file: fault.file,
+                because: fault.what,
+            }),
+        }
     }
 
     /// As [`read`](Self::read), where the witness files are hashed already.
@@ -157,6 +165,8 @@ impl Material {
             let name = file.path.strip_prefix(&prefix)?;
             Some(text(folder, &file.path).map(|text| (name.to_owned(), text)))
         });
+        let host: HostFacts = json(folder, layout::HOST)?;
+        of_machine(&read.sessions, &host)?;
         Ok(Self {
             published: read.sealed,
             opened: read.opened,
@@ -164,7 +174,7 @@ impl Material {
             progress: read.progress,
             readings: read.readings,
             templates: own.collect::<Result<_, _>>()?,
-            host: json(folder, layout::HOST)?,
+            host,
             experiment,
             plan,
             ledger,
@@ -179,6 +189,12 @@ impl Material {
     pub fn digest(&self, path: &str) -> Option<Digest> {
         let file = self.files.iter().find(|file| file.path == path);
         file.map(|file| file.digest)
+    }
+
+    /// The digests of all witness files.
+    pub(crate) fn digests(&self) -> BTreeMap<String, Digest> {
+        let files = self.files.iter();
+        files.map(|file| (file.path.clone(), file.digest)).collect()
     }
 
     /// Every number of it.
@@ -260,6 +276,21 @@ fn of_experiment(opened: &Opened, experiment: &Experiment) -> Result<(), Materia
             experiment.name, opened.experiment
         ),
     })
+}
+
+/// Every session names the identity of its machine.
+fn of_machine(sessions: &[Session], host: &HostFacts) -> Result<(), MaterialError> {
+    let found = host.identity();
+    match sessions.iter().find(|session| session.machine != found) {
+        None => Ok(()),
+        Some(session) => Err(MaterialError::File {
+            file: layout::HOST.to_owned(),
+            because: format!(
+                "it is of another machine ({found}) than session {} of the records ({})",
+                session.number, session.machine
+            ),
+        }),
+    }
 }
 
 fn read_lock(folder: &Folder) -> Result<Lock, MaterialError> {

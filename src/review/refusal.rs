@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::material::Material;
-use super::{Folder, Renderer, exclude};
+use super::{Folder, Renderer, exclude, verify};
 use crate::lock;
 use crate::model::plural::counted;
 use crate::model::reading::Known;
@@ -58,7 +58,7 @@ pub fn check_with(draft: &Draft, renderer: &Renderer<'_>) -> Vec<Refusal> {
         Err(error) => {
             return vec![Refusal::new(
                 error.to_string(),
-                "mend the draft or measure again",
+                "restore it from a copy, or measure again",
             )];
         }
     };
@@ -81,7 +81,6 @@ pub fn check_with(draft: &Draft, renderer: &Renderer<'_>) -> Vec<Refusal> {
 }
 
 const MEASURE: &str = "run it to its end with `loadlab run --resume`";
-const AGAIN: &str = "measure again";
 
 /// The folder's own state: not published, nothing in it that no entry may hold, inputs unchanged.
 fn folder(draft: &Draft, material: &Material) -> Vec<Refusal> {
@@ -100,11 +99,19 @@ fn folder(draft: &Draft, material: &Material) -> Vec<Refusal> {
             "publish the draft, not an entry",
         ));
     }
-    if let Err(error) = draft.unchanged() {
-        refusals.push(Refusal::new(error.to_string(), AGAIN));
+    let (mut damaged, mut unsafe_files) = (Vec::new(), Vec::new());
+    if let Ok(folder) = Folder::open(draft.folder()) {
+        damaged = verify::of_draft(&folder, &material.digests());
+        let listing = folder.list();
+        unsafe_files = listing.map(|listing| listing.faults).unwrap_or_default();
     }
-    let listing = Folder::open(draft.folder()).and_then(|folder| folder.list());
-    for fault in listing.map(|listing| listing.faults).unwrap_or_default() {
+    for fault in damaged {
+        refusals.push(Refusal::new(
+            fault.to_string(),
+            "restore the file from a copy, or measure again",
+        ));
+    }
+    for fault in unsafe_files {
         refusals.push(Refusal::new(
             format!("{fault}: no entry may hold it"),
             "remove it from the draft",

@@ -8,9 +8,9 @@ use super::folder::{Fault, Folder, FolderError, Listing};
 use super::material::{self, Material};
 use super::{Renderer, compare, sums};
 use crate::model::Digest;
-use crate::record::Event;
 use crate::record::event::Opened;
 use crate::record::layout::{self, Set};
+use crate::record::{Event, TornTail};
 use crate::report::WitnessFile;
 
 /// What came of one level.
@@ -165,32 +165,15 @@ fn against_records(
     folder: &Folder,
     digests: &BTreeMap<String, Digest>,
 ) -> (Option<Seal>, Vec<Fault>) {
-    let mut faults = Vec::new();
-    let mut seal = None;
-    let read = material::each_record(folder, |line| {
-        match line.event {
-            Event::Opened(opened) => faults.extend(of_inputs(&opened, digests)),
-            Event::Measured(measured) => {
-                let raw = measured.raw.iter();
-                let by = "its measurement's record";
-                faults.extend(raw.filter_map(|raw| against(&raw.file, raw.digest, by, digests)));
-            }
-            Event::Sealed { files } => seal = Some(files),
-            _ => {}
-        }
-        Ok::<(), material::MaterialError>(())
-    });
-    match read {
-        Err(error) => {
-            let what = without_file(&error.to_string());
-            return (None, vec![Fault::new(layout::RECORDS, what)]);
-        }
-        Ok(Some(torn)) => {
-            let line = torn.line;
-            let what = format!("line {line} has no end: an entry's records are whole");
-            faults.push(Fault::new(layout::RECORDS, what));
-        }
-        Ok(None) => {}
+    let (mut seal, mut faults) = (None, Vec::new());
+    let torn = match named_by_records(folder, digests, &mut faults, &mut seal) {
+        Ok(torn) => torn,
+        Err(fault) => return (None, vec![fault]),
+    };
+    if let Some(torn) = torn {
+        let line = torn.line;
+        let what = format!("line {line} has no end: an entry's records are whole");
+        faults.push(Fault::new(layout::RECORDS, what));
     }
     if seal.is_none() {
         let what = "the last record is no seal: this is a draft, or its end was cut off";
@@ -199,7 +182,40 @@ fn against_records(
     (seal, faults)
 }
 
-fn of_inputs(opened: &Opened, digests: &BTreeMap<String, Digest>) -> Vec<Fault> {
+/// The files of a draft that are not what its records say: inputs and raw files, changed or missing.
+pub(crate) fn of_draft(folder: &Folder, digests: &BTreeMap<String, Digest>) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    if let Err(fault) = named_by_records(folder, digests, &mut faults, &mut None) {
+        return vec![fault];
+    }
+    faults
+}
+
+/// Reads the records: the faults of what they name by digest, the seal, and what is torn off.
+fn named_by_records(
+    folder: &Folder,
+    digests: &BTreeMap<String, Digest>,
+    faults: &mut Vec<Fault>,
+    seal: &mut Option<Seal>,
+) -> Result<Option<TornTail>, Fault> {
+    let read = material::each_record(folder, |line| {
+        match line.event {
+            Event::Opened(opened) => faults.extend(of_inputs(&opened, digests)),
+            Event::Measured(measured) => {
+                let raw = measured.raw.iter();
+                let by = "its measurement's record";
+                faults.extend(raw.filter_map(|raw| against(&raw.file, raw.digest, by, digests)));
+            }
+            Event::Sealed { files } => *seal = Some(files),
+            _ => {}
+        }
+        Ok::<(), material::MaterialError>(())
+    });
+    read.map_err(|error| Fault::new(layout::RECORDS, without_file(&error.to_string())))
+}
+
+/// The inputs that are not what the first record says.
+pub(crate) fn of_inputs(opened: &Opened, digests: &BTreeMap<String, Digest>) -> Vec<Fault> {
     let inputs = [
         (layout::MANIFEST, Some(opened.manifest)),
         (layout::EXPANDED, Some(opened.expanded)),

@@ -9,6 +9,8 @@ use super::files::Files;
 use super::rig::Rig;
 use crate::engine::Group;
 use crate::model::candidate::{Definition, PrewarmStep, Program};
+use crate::model::cores::Isolation;
+use crate::model::reading::Known;
 use crate::model::{Experiment, Role, Template};
 
 /// Folders that a program without a folder is looked for in, when nobody found it before.
@@ -33,6 +35,7 @@ pub fn preflight(experiment: &Experiment, rig: &Rig) -> Result<(), Vec<RunError>
     }
     faults.extend(missing_engines(experiment, rig));
     faults.extend(missing_cores(experiment, rig));
+    faults.extend(not_isolated(experiment, rig));
     faults.extend(missing_programs(experiment, rig));
     if faults.is_empty() {
         Ok(())
@@ -89,6 +92,19 @@ fn missing_cores(experiment: &Experiment, rig: &Rig) -> Vec<RunError> {
         }
     }
     faults
+}
+
+/// What `isolation: strict` forbids: roles that share a core by its threads, or that nobody knows whether.
+fn not_isolated(experiment: &Experiment, rig: &Rig) -> Vec<RunError> {
+    const FORBIDDEN: &str = "`isolation: strict` forbids it";
+    if experiment.isolation != Isolation::Strict {
+        return Vec::new();
+    }
+    let unfit = |text: String| RunError::Unfit(format!("{text}; {FORBIDDEN}"));
+    match rig.machine.shared_cores(&experiment.cores) {
+        Known::Absent(because) => vec![unfit(format!("siblings are not known: {because}"))],
+        Known::Value(shared) => shared.iter().map(|it| unfit(it.to_string())).collect(),
+    }
 }
 
 fn missing_programs(experiment: &Experiment, rig: &Rig) -> Vec<RunError> {
@@ -210,5 +226,39 @@ fn made_up(role: &Role, definition: &Definition) -> Group {
         work: work
             .map(|name| (name.clone(), PathBuf::from("/work")))
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::CpuSet;
+    use crate::run::fake::FakeRig;
+
+    #[test]
+    fn strict_isolation_needs_cores_of_ones_own_and_to_know_so() {
+        let mut sample = crate::record::sample::Sample::default().inputs().experiment;
+        sample.cores = BTreeMap::from([
+            (Role::Candidate, CpuSet::of([0]).unwrap()),
+            (Role::Load, CpuSet::of([1]).unwrap()),
+        ]);
+        let mut fakes = FakeRig::new("2026-01-01.abc".parse().unwrap(), Path::new("/"));
+        assert_eq!(not_isolated(&sample, &fakes.rig).len(), 0, "nobody asked");
+        sample.isolation = Isolation::Strict;
+        let told = |fakes: &FakeRig| -> Vec<String> {
+            let faults = not_isolated(&sample, &fakes.rig);
+            faults.iter().map(ToString::to_string).collect()
+        };
+        let unknown = told(&fakes);
+        assert!(unknown[0].contains("siblings are not known"), "{unknown:?}");
+        let apart = |cpu| (cpu, CpuSet::of([cpu]).unwrap());
+        fakes.rig.machine.siblings = Known::Value([0, 1].map(apart).into());
+        assert_eq!(told(&fakes), [""; 0]);
+        let both = |cpu| (cpu, CpuSet::of([0, 1]).unwrap());
+        fakes.rig.machine.siblings = Known::Value([0, 1].map(both).into());
+        let shared = told(&fakes);
+        let said =
+            "CPU 0 of candidate and CPU 1 of load are one core; `isolation: strict` forbids it";
+        assert!(shared[0].contains(said), "{shared:?}");
     }
 }

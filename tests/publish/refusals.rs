@@ -123,6 +123,68 @@ fn a_part_is_reported_as_one_gone_on_with_and_then_published() {
 }
 
 #[test]
+fn what_an_entry_would_be_refused_for_is_no_draft_to_publish() {
+    let refused = |change: &dyn Fn(&std::path::Path)| {
+        let place = Place::of(&small());
+        change(place.draft.folder());
+        let told = refusals(&place.draft, &render);
+        let published = publish_with(&place.draft, &place.results, &render);
+        assert!(
+            matches!(published, Err(PublishError::Refused(_))),
+            "{told:?}"
+        );
+        assert!(!place.results.exists(), "nothing was written");
+        told
+    };
+    let first_raw = |folder: &std::path::Path| {
+        let raw = std::fs::read_dir(folder.join(layout::RAW)).unwrap();
+        let mut raw: Vec<_> = raw.map(|file| file.unwrap().path()).collect();
+        raw.sort();
+        raw.remove(0)
+    };
+    let changed = refused(&|folder| {
+        let path = first_raw(folder);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.push(b'x');
+        std::fs::write(&path, bytes).unwrap();
+    });
+    assert!(
+        changed[0].contains("its measurement's record says sha256:"),
+        "{changed:?}"
+    );
+    let gone = refused(&|folder| std::fs::remove_file(first_raw(folder)).unwrap());
+    assert!(
+        gone[0].contains("it is missing; its measurement's record names it"),
+        "{gone:?}"
+    );
+    let host = refused(&|folder| {
+        let path = folder.join(layout::HOST);
+        let mut host: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        host["kernel"] = "another one".into();
+        std::fs::write(&path, serde_json::to_vec_pretty(&host).unwrap()).unwrap();
+    });
+    assert!(
+        host[0].contains("`host.json`: it is of another machine"),
+        "{host:?}"
+    );
+}
+
+#[test]
+fn a_draft_under_other_rules_than_it_began_with_is_not_rendered() {
+    let place = Place::of(&small());
+    let path = place.draft.folder().join(layout::EXPANDED);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replacen("  ", "   ", 1)).unwrap();
+    let error = Material::read(&Folder::open(place.draft.folder()).unwrap()).unwrap_err();
+    let told = error.to_string();
+    assert!(
+        told.starts_with("cannot read `expanded.json`: it has sha256:"),
+        "{told}"
+    );
+}
+
+#[test]
 fn an_unfinished_or_damaged_draft_is_not_published() {
     let place = Place::of(&small());
     let path = place.draft.folder().join(layout::RECORDS);

@@ -46,6 +46,9 @@ pub struct SourceCommit {
     pub commit: String,
     /// Whether the experiment's folder had no change against the commit.
     pub clean: bool,
+    /// The manifest's path from the top of the repository; absent: git does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
 }
 
 /// loadlab began or resumed measuring.

@@ -352,6 +352,7 @@ pub(super) fn origin() -> Origin {
             repository: Some("https://example.org/loadlab.git".to_owned()),
             commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
             clean: true,
+            manifest: None,
         }),
         caveats: Vec::new(),
     }

@@ -181,10 +181,11 @@ fn commands(summary: &Summary, context: &Context<'_>) -> Vec<String> {
             summary.experiment, summary.entry
         ));
     }
-    commands.push(format!(
-        "loadlab run experiments/{}/experiment.yaml",
-        summary.experiment
-    ));
+    let source = context.opened.source.value();
+    let manifest = source.and_then(|source| source.manifest.clone());
+    let manifest = manifest.filter(|it| is_plain_word(it));
+    let usual = || format!("experiments/{}/experiment.yaml", summary.experiment);
+    commands.push(format!("loadlab run {}", manifest.unwrap_or_else(usual)));
     commands
 }
 

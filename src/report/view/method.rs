@@ -46,19 +46,30 @@ pub(crate) fn paragraph(experiment: &Experiment, summary: &Summary) -> String {
     )
 }
 
-/// The load of all windows, and how many of them count: the time is that of excluded windows too.
+/// The load of all windows, and how many of them count: the time is that of excluded windows and of
+/// standards too.
 fn load(summary: &Summary) -> String {
     let kept: u64 = summary.cells.iter().map(|it| it.kept).sum();
     let excluded = summary.timeline.iter().filter(|it| !it.kept).count() as u64;
     let time = span(summary.time.load_ms);
-    if excluded == 0 {
-        let measurements = wording::plural(kept, "measurement", "measurements");
+    let mut besides = Vec::new();
+    if excluded > 0 {
+        besides.push(wording::plural(
+            excluded,
+            "excluded measurement",
+            "excluded measurements",
+        ));
+    }
+    if summary.standards.is_some() {
+        besides.push("the standards".to_owned());
+    }
+    let measurements = wording::plural(kept, "measurement", "measurements");
+    if besides.is_empty() {
         return format!("In total {time} of load in {measurements} that count.");
     }
     format!(
-        "In total {time} of load, that of {} included; {} {}.",
-        wording::plural(excluded, "excluded measurement", "excluded measurements"),
-        wording::plural(kept, "measurement", "measurements"),
+        "In total {time} of load, that of {} included; {measurements} {}.",
+        besides.join(" and of "),
         if kept == 1 { "counts" } else { "count" },
     )
 }

@@ -192,7 +192,13 @@ fn watched_cells(it: &summary::Watched) -> Vec<Cell> {
         let number = format::number(it.get(), Digits::Significant(3))?;
         Some(format!("{number}/s"))
     });
-    let throttled = it.throttled_ns.map(|ns| Decimal::from(ns as f64));
+    let throttled = match it.throttled_ns {
+        Some(0) => Cell::number("0 s".to_owned()),
+        some => quantity(
+            some.map(|ns| Decimal::from(ns as f64)).as_ref(),
+            Unit::Nanoseconds,
+        ),
+    };
     vec![
         Cell::number(switches.unwrap_or_else(unknown)),
         share(&it.cpu_pressure),
@@ -200,7 +206,7 @@ fn watched_cells(it: &summary::Watched) -> Vec<Cell> {
         count(it.swapped_pages),
         count(it.retransmitted),
         count(it.listen_overflows),
-        quantity(throttled.as_ref(), Unit::Nanoseconds),
+        throttled,
     ]
 }
 

@@ -253,7 +253,7 @@ pub(crate) fn with_and_without(source: &Source<'_>) -> Option<Table> {
         &[
             "Number",
             "Candidate",
-            "#As published",
+            "#With exclusions",
             "#With everything kept",
             "#Change",
         ],
