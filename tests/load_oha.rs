@@ -280,3 +280,33 @@ fn a_generator_that_is_stopped_says_for_how_long() {
     // The nap in which it was stopped may have been all but over.
     assert!(pause >= 240_000_000, "{pause} ns for 250 ms");
 }
+
+/// Its threads are gone when a window is read from outside, so it says itself how long they waited.
+#[test]
+fn a_generator_that_waits_for_its_cpu_says_for_how_long() {
+    let stub = start_stub(200, Nanoseconds(0));
+    let shot = Shot {
+        duration: Nanoseconds::seconds(1),
+        ..shot("2000/s", false)
+    };
+    let ended = std::sync::atomic::AtomicBool::new(false);
+    let waited = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut cpus = rustix::thread::CpuSet::new();
+                cpus.set(some_cpu().iter().next().unwrap() as usize);
+                rustix::thread::sched_setaffinity(None, &cpus).unwrap();
+                while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let account = run(&shot, stub.port);
+        ended.store(true, std::sync::atomic::Ordering::Relaxed);
+        account.run_delay_ns
+    });
+    let Known::Value(waited) = waited else {
+        panic!("{waited:?}")
+    };
+    assert!(waited > 50_000_000, "{waited} ns beside two busy threads");
+}

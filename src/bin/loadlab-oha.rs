@@ -4,6 +4,7 @@
 //! moment its load begins, and keeps every request in a compact file. What stands behind `--` is
 //! oha's own command line and reaches it unchanged.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Parser;
 use loadlab::load::oha::requests::{self, KeptRequest};
 use loadlab::load::oha::{ALLOW_DEBUG, READY_LINE, START_LINE, Watch};
+use loadlab::measure::process;
 use loadlab::model::CpuSet;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::thread::{CpuSet as Affinity, sched_getaffinity, sched_setaffinity};
@@ -87,44 +89,88 @@ fn make_load(own: Own) -> anyhow::Result<()> {
 }
 
 /// A thread that sleeps a little, again and again, and notices when it slept too long: the process was
-/// stopped, or the machine stood still.
+/// stopped, or the machine stood still. Now and then it asks how long every thread waited for a CPU, since
+/// a thread that ends takes that number with it.
 struct Watchman {
     ended: Arc<AtomicBool>,
-    thread: JoinHandle<u64>,
+    thread: JoinHandle<Watch>,
 }
 
 impl Watchman {
     /// The nap: what is not much longer is not noticed.
     const NAP: Duration = Duration::from_millis(5);
+    /// Naps from one question to the next.
+    const NAPS: u32 = 20;
 
     fn begin() -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ended);
         let thread = std::thread::spawn(move || {
             let mut longest = Duration::ZERO;
+            let mut delays = Delays::begin();
             while !told.load(Ordering::Relaxed) {
-                let begun = Instant::now();
-                std::thread::sleep(Self::NAP);
-                longest = longest.max(begun.elapsed().saturating_sub(Self::NAP));
+                for _ in 0..Self::NAPS {
+                    let begun = Instant::now();
+                    std::thread::sleep(Self::NAP);
+                    longest = longest.max(begun.elapsed().saturating_sub(Self::NAP));
+                    if told.load(Ordering::Relaxed) {
+                        break;
+                    }
+                }
+                delays.ask();
             }
-            u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX)
+            Watch {
+                longest_pause_ns: u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX),
+                run_delay_ns: delays.waited(),
+            }
         });
         Self { ended, thread }
     }
 
-    /// The longest time that it slept too long; absent when it could not watch.
-    fn end(self) -> Option<u64> {
+    /// What it saw; absent when it could not watch.
+    fn end(self) -> Option<Watch> {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.join().ok()
     }
 }
 
-fn keep_watch(longest_pause_ns: Option<u64>, file: &Path) -> anyhow::Result<()> {
+/// How long the threads of this process waited for a CPU, by thread, as last seen.
+struct Delays {
+    before: BTreeMap<i32, u64>,
+    last: BTreeMap<i32, u64>,
+}
+
+impl Delays {
+    fn begin() -> Self {
+        let before = Self::now();
+        let last = before.clone();
+        Self { before, last }
+    }
+
+    fn now() -> BTreeMap<i32, u64> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        process::run_delays(own).unwrap_or_default()
+    }
+
+    fn ask(&mut self) {
+        self.last.extend(Self::now());
+    }
+
+    /// What they waited since the beginning; absent: the kernel does not say.
+    fn waited(&self) -> Option<u64> {
+        let since = |(id, delay): (&i32, &u64)| {
+            delay.saturating_sub(self.before.get(id).copied().unwrap_or(0))
+        };
+        (!self.last.is_empty()).then(|| self.last.iter().map(since).sum())
+    }
+}
+
+fn keep_watch(watch: Option<Watch>, file: &Path) -> anyhow::Result<()> {
     let failed = || format!("cannot write {}", file.display());
-    let Some(longest_pause_ns) = longest_pause_ns else {
+    let Some(watch) = watch else {
         return Ok(());
     };
-    let text = serde_json::to_string(&Watch { longest_pause_ns }).with_context(failed)?;
+    let text = serde_json::to_string(&watch).with_context(failed)?;
     std::fs::write(file, text + "\n").with_context(failed)
 }
 

@@ -172,7 +172,7 @@ impl Watch {
             context_switches: switches.and_then(|it| Some(over(it, length)? * 1e9)),
             cpu_pressure: pressure.and_then(|it| over(it.saturating_mul(1000), length)),
             generator_wait: guard::generator_wait(measured)
-                .and_then(|(waited, busy)| over(waited, busy)),
+                .and_then(|waited| over(waited, measured.window_ns)),
             swapped_pages: rise(|host| host.swapped_pages.value().copied()),
             retransmitted: rise(|host| host.retransmitted_segments.value().copied()),
             listen_overflows: rise(|host| host.listen_overflows.value().copied()),

@@ -140,7 +140,7 @@ pub struct Watched {
     pub context_switches: Option<Decimal>,
     /// Median share of the time that some task was stalled for want of a CPU.
     pub cpu_pressure: Option<Decimal>,
-    /// Largest share of its busy time that the generator waited for a CPU.
+    /// Largest share of a window that the generator waited for a CPU.
     pub generator_wait: Option<Decimal>,
     /// Most pages swapped in a window.
     pub swapped_pages: Option<u64>,

@@ -4,11 +4,11 @@
 //! What the generator releases late because it did not run, it also times late: only its own watch shows
 //! that. A pause of more than the allowed share of the window moves at least that share of requests.
 
-use crate::model::{Caveat, Role, Share};
+use crate::model::{Caveat, Share};
 use crate::record::event::Measured;
 
 use super::share::{exceeds, percent};
-use super::{Context, Verdict, Window, place};
+use super::{Context, Verdict, place};
 
 pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
     let allowed = context.experiment.guards.generator_late;
@@ -17,11 +17,9 @@ pub(super) fn judge(measured: &Measured, context: &Context<'_>) -> Verdict {
         let detail = format!("{}: the generator {what}", place(measured));
         verdict.add(Verdict::caveat(Caveat::GeneratorLate, detail));
     };
-    if let Some((waited, busy)) =
-        delay(measured).filter(|(waited, busy)| exceeds(*waited, *busy, allowed))
-    {
-        let share = percent(waited, busy);
-        late(format!("waited for a CPU for {share} of its busy time"));
+    if let Some(waited) = delay(measured, allowed) {
+        let share = percent(waited, measured.window_ns);
+        late(format!("waited for a CPU for {share} of the window"));
     }
     if let Some(pause) = pause(measured, allowed) {
         let (milliseconds, share) = (pause / 1_000_000, percent(pause, measured.window_ns));
@@ -38,21 +36,22 @@ fn pause(measured: &Measured, allowed: Share) -> Option<u64> {
     exceeds(pause, measured.window_ns, allowed).then_some(pause)
 }
 
-/// Run delay and CPU time of the generator in the window, nanoseconds; absent: not known.
+/// Run delay by the generator's own watch, nanoseconds, since its threads are gone when the window is read;
+/// absent: not known.
 #[must_use]
-pub fn delay(measured: &Measured) -> Option<(u64, u64)> {
-    let window = Window::of(measured);
-    let (before, after) = window.readings(&Role::Load).ok()?;
-    let waited = after
-        .run_delay_ns
-        .value()?
-        .checked_sub(*before.run_delay_ns.value()?)?;
-    Some((waited, window.cpu_ns(&Role::Load).ok()?))
+pub fn run_delay(measured: &Measured) -> Option<u64> {
+    measured.account.value()?.run_delay_ns.value().copied()
+}
+
+/// The run delay where it is more than the allowed share of the window: requests are due evenly over it, so
+/// that share of them is released late.
+fn delay(measured: &Measured, allowed: Share) -> Option<u64> {
+    let waited = run_delay(measured)?;
+    exceeds(waited, measured.window_ns, allowed).then_some(waited)
 }
 
 /// Whether the generator was late in a window; false where it is not known.
 #[must_use]
 pub fn was_late(measured: &Measured, allowed: Share) -> bool {
-    delay(measured).is_some_and(|(waited, busy)| exceeds(waited, busy, allowed))
-        || pause(measured, allowed).is_some()
+    delay(measured, allowed).is_some() || pause(measured, allowed).is_some()
 }

@@ -38,7 +38,7 @@ use crate::record::AttemptRecords;
 use crate::record::event::{Attempt, Breach, Calibrated, Measured};
 
 pub use foreign_load::{Foreign, foreign};
-pub use generator_late::{delay as generator_wait, was_late};
+pub use generator_late::{run_delay as generator_wait, was_late};
 pub use generator_saturated::{busy as generator_busy, ran_out as generator_ran_out};
 pub use not_steady::is_unsteady;
 pub use outcome::{OutcomeFacts, outcome};

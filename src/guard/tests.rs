@@ -206,7 +206,9 @@ fn guards_of_the_generator_fire() {
     warns(Caveat::GeneratorBusy, &busy(95, true));
     warns(Caveat::GeneratorBusy, &busy(75, false));
     let waited = |it: &mut Measured| {
-        it.after.roles.get_mut(&Role::Load).unwrap().run_delay_ns = Known::Value(1 << 40);
+        if let Known::Value(account) = &mut it.account {
+            account.run_delay_ns = Known::Value(1 << 40);
+        }
     };
     warns(Caveat::GeneratorLate, &Bench::new().measured(waited));
     let paused = |thousandths: u64| {

@@ -69,6 +69,7 @@ pub fn perfect(shot: &Shot) -> Account {
         release_lag_p99_ns: Known::Value(1_000),
         burst: Known::Value(1),
         longest_pause_ns: Known::Value(1_000_000),
+        run_delay_ns: Known::Value(100_000),
     }
 }
 

@@ -101,12 +101,22 @@ pub fn tree(all: &[ProcessStat], belongs: impl Fn(&ProcessStat) -> bool) -> BTre
 /// `/proc/PID/task/TID/schedstat`, summed over the threads that live. Absent where the kernel has none.
 #[must_use]
 pub fn run_delay_ns(pid: i32) -> Option<u64> {
-    let mut total = 0;
+    Some(run_delays(pid)?.values().sum())
+}
+
+/// The same of each thread that lives, by its id. A thread that ends takes its delay with it.
+#[must_use]
+pub fn run_delays(pid: i32) -> Option<BTreeMap<i32, u64>> {
+    let mut found = BTreeMap::new();
     for task in fs::read_dir(file(pid, "task")).ok()? {
-        let path = task.ok()?.path().join("schedstat");
-        total += parse_run_delay(&fs::read_to_string(path).ok()?)?;
+        let task = task.ok()?;
+        let id = task.file_name().to_str()?.parse().ok()?;
+        // One that ends between the listing and the reading is no reason to know nothing.
+        if let Ok(text) = fs::read_to_string(task.path().join("schedstat")) {
+            found.insert(id, parse_run_delay(&text)?);
+        }
     }
-    Some(total)
+    (!found.is_empty()).then_some(found)
 }
 
 /// Parses the second number of a `schedstat`.

@@ -159,6 +159,10 @@ pub struct Account {
     /// Its clock of a request starts only when it runs again, so that no response time shows it.
     #[serde(default = "unwatched")]
     pub longest_pause_ns: super::reading::Known<u64>,
+    /// Time that the generator's threads were runnable and waited for a CPU while it made load, by its own
+    /// watch, nanoseconds.
+    #[serde(default = "unwatched")]
+    pub run_delay_ns: super::reading::Known<u64>,
 }
 
 /// What records say that were written before the generator watched itself.

@@ -21,7 +21,7 @@ pub struct Thresholds {
     pub generator_busy_caveat: Share,
     /// Generator busy time at a rate not held that is invalid.
     pub generator_busy_invalid: Share,
-    /// Generator's run delay that makes high quantiles absent, of its busy time.
+    /// Generator's run delay that makes high quantiles absent, of the window.
     pub generator_late: Share,
     /// Foreign CPU on a candidate core that is invalid, of one core.
     pub foreign_load: Share,

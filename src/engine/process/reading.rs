@@ -166,10 +166,11 @@ fn run_delay(pids: &BTreeSet<i32>) -> Known<u64> {
         .iter()
         .filter_map(|pid| process::run_delay_ns(*pid))
         .collect();
-    if delays.is_empty() && !pids.is_empty() {
-        return Known::Absent("the kernel shows no schedstat of these threads".to_owned());
+    match (pids.is_empty(), delays.is_empty()) {
+        (true, _) => Known::Absent("none of its processes lives any more".to_owned()),
+        (false, true) => Known::Absent("the kernel shows no schedstat of these threads".to_owned()),
+        (false, false) => Known::Value(delays.iter().sum()),
     }
-    Known::Value(delays.iter().sum())
 }
 
 fn members(group: &Running) -> Vec<MemberReading> {

@@ -23,6 +23,7 @@ pub(crate) fn account(planned: u64, answered: u64) -> Account {
         release_lag_p99_ns: Known::Absent("not known".to_owned()),
         burst: Known::Absent("not known".to_owned()),
         longest_pause_ns: Known::Absent("not known".to_owned()),
+        run_delay_ns: Known::Absent("not known".to_owned()),
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn account(raw: &RawOutput, shot: &Shot) -> Result<Account, String> {
     check_length(&output, shot)?;
     let sent = check_identity(&output, shot)?;
     let kept = kept(raw, shot, &output).map_err(|fault| format!("{REQUESTS_FILE}: {fault}"))?;
+    let watch = watched(raw);
     let complete = output.aborted == 0 && output.errors.is_empty();
     Ok(Account {
         planned: shot.planned(),
@@ -42,19 +43,21 @@ pub(super) fn account(raw: &RawOutput, shot: &Shot) -> Result<Account, String> {
         latency: latencies(&output, shot, sent, kept.as_deref())?,
         release_lag_p99_ns: release(shot, kept.as_deref(), complete, release_lag_p99),
         burst: release(shot, kept.as_deref(), complete, |_, kept| burst(kept)),
-        longest_pause_ns: Known::from(watched(raw)),
+        longest_pause_ns: Known::from(watch.clone().map(|watch| watch.longest_pause_ns)),
+        run_delay_ns: Known::from(watch.and_then(|watch| {
+            let unknown = || "the kernel shows no schedstat of its threads".to_owned();
+            watch.run_delay_ns.ok_or_else(unknown)
+        })),
         errors: output.errors,
     })
 }
 
 /// What the generator saw of itself.
-fn watched(raw: &RawOutput) -> Result<u64, String> {
+fn watched(raw: &RawOutput) -> Result<Watch, String> {
     let bytes = raw
         .get(WATCH_FILE)
         .ok_or_else(|| format!("there is no {WATCH_FILE}"))?;
-    let watch: Watch =
-        serde_json::from_slice(bytes).map_err(|fault| format!("{WATCH_FILE}: {fault}"))?;
-    Ok(watch.longest_pause_ns)
+    serde_json::from_slice(bytes).map_err(|fault| format!("{WATCH_FILE}: {fault}"))
 }
 
 /// A run that was cut short writes complete JSON too; only its length tells.

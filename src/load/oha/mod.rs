@@ -24,7 +24,7 @@ pub const PROGRAM: &str = "loadlab-oha";
 pub const RESULT_FILE: &str = "oha.json";
 /// The file that every request is kept in, where that is asked for.
 pub const REQUESTS_FILE: &str = "requests.csv.gz";
-/// The file that says how long the generator stood still.
+/// The file that says how long the generator stood still, and waited for a CPU.
 pub const WATCH_FILE: &str = "watch.json";
 
 /// What `loadlab-oha` saw of itself while it made load.
@@ -33,6 +33,9 @@ pub const WATCH_FILE: &str = "watch.json";
 pub struct Watch {
     /// The longest time that it stood still, nanoseconds.
     pub longest_pause_ns: u64,
+    /// Time that its threads were runnable and waited for a CPU, nanoseconds; absent: the kernel does not
+    /// say.
+    pub run_delay_ns: Option<u64>,
 }
 /// The line on standard error that says: at the gate, waiting for one line on standard input.
 pub const READY_LINE: &str = "loadlab-oha: ready";

@@ -118,7 +118,7 @@ pub(in crate::manifest) struct Guards {
     /// Generator busy time at a rate not held that is invalid. Default: 90%.
     #[schemars(example = &"90%")]
     pub(in crate::manifest) generator_busy_invalid: Option<Share>,
-    /// Generator's run delay that makes high quantiles absent, of its busy time. Default: 1%.
+    /// Generator's run delay that makes high quantiles absent, of the window. Default: 1%.
     #[schemars(example = &"1%")]
     pub(in crate::manifest) generator_late: Option<Share>,
     /// Foreign CPU on a candidate core that is invalid, of one core. Default: 5%.

@@ -88,6 +88,7 @@ impl Turn<'_> {
             release_lag_p99_ns: Known::Value(1_000_000),
             burst: Known::Value(2),
             longest_pause_ns: Known::Value(1_000_000),
+            run_delay_ns: Known::Value(100_000),
         }
     }
 

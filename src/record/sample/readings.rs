@@ -140,6 +140,7 @@ pub(super) fn probe(sample: &Sample, of: &str, fault: Option<Fault>) -> ProbeRea
             release_lag_p99_ns: Known::Value(1_000_000),
             burst: Known::Value(4),
             longest_pause_ns: Known::Value(1_000_000),
+            run_delay_ns: Known::Value(100_000),
         }),
         cpu_ns: Known::Value(answered * noisy(sample, of, 20_000)),
         cpu_unsure_ns: 0,

@@ -173,7 +173,7 @@ fn watched<'a>(source: &Source<'a>, phase: &'a Phase) -> Option<Table> {
         ],
     );
     table.note = Some(
-        "Context switches of the whole machine and the share of time that some task waited for a CPU: medians. The rest: the largest of any window; the generator’s wait is a share of its busy time."
+        "Context switches of the whole machine and the share of time that some task waited for a CPU: medians. The rest: the largest of any window; the generator’s wait is a share of the window."
             .to_owned(),
     );
     let of = |cell: &summary::Cell| vec![watched_cells(&cell.watched)];

@@ -42,7 +42,7 @@ fn instrument(guards: &Thresholds) -> [Threshold; 6] {
             text(guards.generator_busy_invalid),
         ),
         (
-            "Generator's wait for a CPU, of its busy time",
+            "Generator's wait for a CPU, of the window",
             text(guards.generator_late),
             None,
         ),
